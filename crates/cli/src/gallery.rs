@@ -99,7 +99,7 @@ struct Ran {
     first: Vec<BodyState>,
     /// Centres of mass of the first free bodies.
     paths: Vec<(usize, Vec<Vec3>)>,
-    grains: [Vec<Grain>; 2],
+    grains: [Vec<Seen>; 2],
     /// The ground at the beginning and at the end.
     grounds: [Option<Ground>; 2],
 }
@@ -140,8 +140,18 @@ impl Observe for Watch<'_> {
     }
 }
 
-fn all_of(grains: Option<&Grains>) -> Vec<Grain> {
-    grains.map_or_else(Vec::new, |grains| (0..grains.len()).map(|k| grains.grain(k)).collect())
+/// A grain, and its faces if it is no ball.
+struct Seen {
+    ball: Grain,
+    solid: Option<(Pose, Shape)>,
+}
+
+fn all_of(grains: Option<&Grains>) -> Vec<Seen> {
+    let seen = |grains: &Grains, k: usize| {
+        let solid = grains.solid(k).and_then(|clump| clump.solid.clone().map(|shape| (clump.X_wc, shape)));
+        Seen { ball: grains.grain(k), solid }
+    };
+    grains.map_or_else(Vec::new, |grains| (0..grains.len()).map(|k| seen(grains, k)).collect())
 }
 
 /// The ground as it is before the run.
@@ -192,11 +202,15 @@ fn draw(scene: &Scene, model: &Model, ran: Option<&Ran>, path: &Path) -> Result<
     for ((states, grains), ground) in [first, last].into_iter().zip(grains).zip(grounds) {
         let mut picture = Picture::new(camera, SIZE.0, SIZE.1);
         // walls in front of grains are left out
-        let sum = grains.iter().map(|grain| grain.position).fold(Vec3::ZERO, |sum, p| sum + p);
+        let sum = grains.iter().map(|grain| grain.ball.position).fold(Vec3::ZERO, |sum, p| sum + p);
         picture.open_walls = (!grains.is_empty()).then(|| sum / grains.len() as f64);
         draw_bodies(&mut picture, model, states, &shapes);
-        for grain in grains {
-            picture.ball(grain.position, grain.radius, COLOURS[4 + grain.class as usize % 3]);
+        for Seen { ball, solid } in grains {
+            let colour = COLOURS[4 + ball.class as usize % 3];
+            match solid {
+                Some((X, shape)) => picture.shape(X, shape, colour, false),
+                None => picture.ball(ball.position, ball.radius, colour),
+            }
         }
         if let Some(ground) = ground {
             draw_ground(&mut picture, ground);
@@ -312,7 +326,7 @@ fn look(
     if let Some(ran) = ran {
         moving.extend(ran.grounds.iter().flatten().flat_map(places));
         moving.extend(ran.paths.iter().flat_map(|(_, path)| path));
-        moving.extend(ran.grains.iter().flatten().map(|grain| grain.position));
+        moving.extend(ran.grains.iter().flatten().map(|grain| grain.ball.position));
     }
     let size = |points: &[Vec3]| {
         let low = points.iter().copied().reduce(Vec3::min).unwrap_or(Vec3::ZERO);

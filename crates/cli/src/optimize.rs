@@ -153,9 +153,11 @@ fn finish(
     let thinner = optimizer.thinner()?;
     for (name, scene) in [("optimised", Some(&shaped)), ("thinner, as heavy", thinner.as_ref())] {
         let Some(scene) = scene else { continue };
-        match optimizer.operate(scene, go_on)? {
-            Some(operation) => curves.push((name, operation)),
-            None => return Err(Stop::Signal(2)),
+        match optimizer.operate(scene, go_on) {
+            Ok(Some(operation)) => curves.push((name, operation)),
+            Ok(None) => return Err(Stop::Signal(2)),
+            // the design stands, whatever a mesh of its shape lacks
+            Err(error) => say(&format!("note: the part \"{name}\" does not run: {error}")),
         }
     }
     stresses(&curves, folder)?;

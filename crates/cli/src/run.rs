@@ -277,6 +277,9 @@ pub fn simulate(
     if let Some(grains) = simulation.grains() {
         writer.last_grains(grains);
     }
+    if let Some(ground) = simulation.ground() {
+        writer.last_ground(ground);
+    }
     let mut report = Report::new(&source.name, settings.clock(), time, wall_s, &summary, &subjects);
     report.pace = pace.map(|pace| pace.report());
     let status = if summary.stopped { Status::Interrupted } else { Status::Complete };

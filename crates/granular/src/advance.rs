@@ -5,10 +5,11 @@
 //! Between the first and the last step of an advance a chunk's forces never leave the cache: as soon as they are summed, they
 //! kick and move its grains into second arrays, and the arrays change places when all chunks are done.
 
-use crate::forces::{ChunkSums, Pass, View, forces_of};
+use crate::forces::{ChunkSums, Pass, View};
 use crate::grains::Six;
 use crate::kick::{Kick, KickInto, Kicks};
 use crate::neighbours::{DEEPEST, chunk_length};
+use crate::solid::forces_of_all;
 use crate::{GrainError, Grains, Settings, Wall};
 use pulp::Arch;
 use rayon::prelude::*;
@@ -82,6 +83,7 @@ impl Grains {
         for (k, wall) in walls.iter().enumerate() {
             wall.validate(k, settings.materials.len())?;
         }
+        self.check_walls_of_solids(walls)?;
         if self.is_empty() {
             self.wait(settings.step, walls, steps);
             return Ok(Report { steps, ..Report::default() });
@@ -227,13 +229,13 @@ impl Grains {
     fn sum_forces(&mut self, walls: &mut [Wall], pass: &Pass, h: f64) {
         let length = chunk_length(self.len());
         let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
-        let Grains { position, motion, class, chunks, load, skin, .. } = self;
-        let view = View { position, motion, class, walls, normals: &normals, skin: *skin };
+        let Grains { position, motion, class, clump, clumps, chunks, load, skin, .. } = self;
+        let view = View { position, motion, class, clump, clumps, walls, normals: &normals, skin: *skin };
         let sums: Vec<ChunkSums> = chunks
             .par_iter_mut()
             .with_max_len(1)
             .zip(load.par_chunks_mut(length))
-            .map(|(chunk, load)| forces_of(chunk, &view, pass, load))
+            .map(|(chunk, load)| forces_of_all(chunk, &view, pass, load))
             .collect();
         self.book(&sums, walls, h);
     }
@@ -243,8 +245,9 @@ impl Grains {
         let length = chunk_length(self.len());
         let normals: Vec<Vec3> = walls.iter().map(|w| w.X_ws.rotation * Vec3::Z).collect();
         self.next_position.resize(self.len(), [0.0; 4]);
-        let Grains { position, motion, class, chunks, load: next_motion, next_position, skin, .. } = self;
-        let view = View { position, motion, class, walls, normals: &normals, skin: *skin };
+        let Grains { position, motion, class, clump, clumps, chunks, load: next_motion, next_position, skin, .. } =
+            self;
+        let view = View { position, motion, class, clump, clumps, walls, normals: &normals, skin: *skin };
         let arch = Arch::new();
         let next = next_position.par_chunks_mut(length).zip(next_motion.par_chunks_mut(length));
         // chunk by chunk: whoever is done first finds more to do
@@ -256,7 +259,7 @@ impl Grains {
                 LOAD.with_borrow_mut(|load| {
                     let own = chunk.start as usize..(chunk.start + chunk.len) as usize;
                     load.resize(own.len(), Six::default());
-                    let sums = forces_of(chunk, &view, pass, load);
+                    let sums = forces_of_all(chunk, &view, pass, load);
                     let by = Kicks { h: pass.h, gravity: pass.gravity, finish: true, begin: true };
                     let (from_x, from_motion) = (&view.position[own.clone()], &view.motion[own]);
                     (sums, arch.dispatch(KickInto { x, motion: next_motion, from_x, from_motion, load, by }))

@@ -1,4 +1,5 @@
-//! Rigid clumps of spheres. Its spheres touch like grains; the clump moves as one body.
+//! Rigid clumps of spheres. Its spheres touch like grains; the clump moves as one body. A polyhedron (`solid.rs`) is a clump of the ball that
+//! holds it.
 //!
 //! Angular momentum L is kicked like velocity; between kicks the clump turns freely, by rotations about its principal axes
 //! in the symmetric order x/2 y/2 z y/2 x/2 (grains.md eq. 12): |L| stays exact and energy bounded for any number of steps.
@@ -6,7 +7,7 @@
 use crate::{Grain, GrainError, Grains, Settings};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
-use tippe_geometry::{Mat3, Pose, Quat, Vec3};
+use tippe_geometry::{Mat3, Pose, Quat, Shape, Vec3};
 
 /// Grain of no clump.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -43,6 +44,11 @@ impl ClumpMass {
             let about = Mat3::from_diagonal(Vec3::splat(r.length_squared() + 0.4 * s.radius * s.radius));
             I += (about - Mat3::from_cols(r * r.x, r * r.y, r * r.z)) * m;
         }
+        ClumpMass::of(mass, center, I)
+    }
+
+    /// Of a body with this mass [kg], centre [m] and inertia about it [kg m^2].
+    pub fn of(mass: f64, center: Vec3, I: Mat3) -> ClumpMass {
         let (inertia, axes) = principal(I);
         ClumpMass { mass, X_bc: Pose::new(Quat::from_mat3(&axes).normalize(), center), inertia }
     }
@@ -95,6 +101,8 @@ pub struct Clump {
     pub ids: Vec<u32>,
     /// Centres of its spheres in its own frame c [m].
     pub offsets: Vec<Vec3>,
+    /// What touches in place of its one sphere, which holds it: a polyhedron in frame c.
+    pub solid: Option<Shape>,
 }
 
 impl Clump {
@@ -168,6 +176,7 @@ impl Grains {
             inertia: mass.inertia,
             ids: Vec::new(),
             offsets: Vec::new(),
+            solid: None,
         };
         let put_in = self.books.put_in;
         let mean_inertia = (mass.inertia.x + mass.inertia.y + mass.inertia.z) / 3.0;

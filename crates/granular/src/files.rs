@@ -34,7 +34,8 @@ impl Grains {
         out
     }
 
-    /// Legacy VTK file of points with radius, velocity, spin, class, id and, where there are any, clump (-1 for a grain of none).
+    /// Legacy VTK file of points with radius, velocity, spin, class, id and, where there are any, clump (-1 for a grain of none)
+    /// and, where some are polyhedra, orientation w, x, y, z.
     pub fn to_vtk(&self) -> String {
         let all = self.by_id();
         let mut out = format!(
@@ -70,6 +71,18 @@ impl Grains {
             let _ = writeln!(out, "SCALARS clump int 1\nLOOKUP_TABLE default");
             all.iter().for_each(|(id, _)| {
                 let _ = writeln!(out, "{}", clump[*id as usize]);
+            });
+        }
+        if self.has_solids() {
+            let mut turned = vec![[1.0, 0.0, 0.0, 0.0]; self.next_id as usize];
+            for clump in self.clumps.iter().filter(|clump| clump.solid.is_some()) {
+                let q = clump.X_wc.rotation;
+                clump.ids.iter().for_each(|id| turned[*id as usize] = [q.w, q.x, q.y, q.z]);
+            }
+            let _ = writeln!(out, "SCALARS orientation double 4\nLOOKUP_TABLE default");
+            all.iter().for_each(|(id, _)| {
+                let [w, x, y, z] = turned[*id as usize];
+                let _ = writeln!(out, "{w} {x} {y} {z}");
             });
         }
         let _ = writeln!(out, "VECTORS velocity double");

@@ -2,6 +2,7 @@
 //! Mindlin and Coulomb, one contact at a time where it has more.
 
 use crate::chunk::{Chunk, Lists, TOUCH};
+use crate::clump::Clump;
 use crate::grains::Six;
 use crate::law::full::{Extra, Losses, Meeting, NO_EXTRA, Parting, pair_range, pull_range};
 use crate::law::{BATCH, Batch, Between, V3, V4, cross, dot, each, each4, square};
@@ -28,6 +29,8 @@ pub(crate) struct Pass {
     pub full: bool,
     /// Largest gap at which any pair still attracts [m].
     pub pull: f64,
+    /// Some grains are polyhedra.
+    pub solids: bool,
 }
 
 impl Pass {
@@ -49,7 +52,8 @@ impl Pass {
                 && all.all(|(x, m)| x[3] == *r && m.linear[3] == *inv_mass)
         });
         let alike = alike.map(|(r, inv_mass)| [r, 0.5 * r, 0.5 / inv_mass]);
-        let full = settings.ledger || !table.iter().all(Coefficients::is_plain);
+        let solids = grains.has_solids();
+        let full = solids || settings.ledger || !table.iter().all(Coefficients::is_plain);
         Pass {
             h: settings.step,
             gravity: [g.x, g.y, g.z, 0.0],
@@ -58,6 +62,7 @@ impl Pass {
             sizes: PeriodicSizes::new(settings),
             alike,
             full,
+            solids,
             pull: pull_range(settings, grains.position.iter().map(|p| p[3]).fold(0.0, f64::max)),
         }
     }
@@ -68,6 +73,9 @@ pub(crate) struct View<'a> {
     pub position: &'a [V4],
     pub motion: &'a [Six],
     pub class: &'a [u8],
+    /// Clump of each grain, and clumps; empty without any.
+    pub clump: &'a [u32],
+    pub clumps: &'a [Clump],
     pub walls: &'a [Wall],
     /// z axes of the walls.
     pub normals: &'a [Vec3],
@@ -76,7 +84,7 @@ pub(crate) struct View<'a> {
 }
 
 /// Force and torque on one wall.
-type WallSum = [Vec3; 2];
+pub(crate) type WallSum = [Vec3; 2];
 
 /// Force and torque on every wall, and what goes to the books.
 pub(crate) type ChunkSums = (Vec<WallSum>, ChunkBooks);
@@ -378,7 +386,7 @@ pub(crate) struct ChunkBooks {
 fn full_pairs(chunk: &mut Chunk, view: &View<'_>, pass: &Pass, load: &mut [Six]) -> ChunkBooks {
     let mut books = ChunkBooks::default();
     let Chunk { start, pairs, own, memory, extra, .. } = chunk;
-    for (slot, [first, mark]) in pairs.iter_mut().enumerate() {
+    for (slot, [first, mark]) in pairs.iter_mut().enumerate().filter(|(_, pair)| view.is_of_balls(pair)) {
         let (i, j) = (*first as usize, (*mark & !TOUCH) as usize);
         let (p, q) = (view.position[i], view.position[j]);
         let mut d = each(|c| q[c] - p[c]);
@@ -469,7 +477,7 @@ fn full_walls(
 ) -> Vec<WallSum> {
     let mut sums = vec![[Vec3::ZERO; 2]; view.walls.len()];
     let Chunk { start, walls, triangles, wall_history, wall_extra, .. } = chunk;
-    for pair in walls.iter() {
+    for pair in walls.iter().filter(|pair| view.is_of_balls(&[pair.grain; 2])) {
         let i = pair.grain as usize;
         let (p4, v4, w4) = (view.position[i], view.motion[i].linear, view.motion[i].angular);
         let wall = &view.walls[pair.wall as usize];

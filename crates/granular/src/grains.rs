@@ -177,8 +177,19 @@ impl Grains {
         Ok(id)
     }
 
+    /// What walls, doors and changes of the grains have put in so far [J].
+    pub fn put_in(&self) -> f64 {
+        self.books.put_in
+    }
+
+    /// Walls have changed their form by up to so much [m]: forces and lists are looked at anew.
+    pub fn walls_changed(&mut self, by: f64) {
+        self.wall_travel += by;
+        self.fresh = false;
+    }
+
     /// Takes out the grains at these places, given in rising order, clumps with all their spheres. History of the others stays.
-    pub(crate) fn remove(&mut self, places: &[usize], settings: &Settings) {
+    pub fn remove(&mut self, places: &[usize], settings: &Settings) {
         if places.is_empty() {
             return;
         }
@@ -257,7 +268,7 @@ impl Grains {
 
     /// Shortest Rayleigh time of all grains [s] and the id of its grain.
     pub fn rayleigh_time(&self, settings: &Settings) -> Option<(f64, u32)> {
-        let times = (0..self.len()).map(|k| (settings.rayleigh_time(self.class[k], self.position[k][3]), self.id[k]));
+        let times = (0..self.len()).map(|k| (settings.rayleigh_time(self.class[k], self.thickness(k)), self.id[k]));
         times.min_by(|a, b| a.0.total_cmp(&b.0))
     }
 

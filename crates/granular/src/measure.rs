@@ -46,7 +46,7 @@ impl Grains {
         let here = self.free_inside(inside);
         let size = high - low;
         Probed {
-            packing: self.packing_fraction(probe, &sizes),
+            packing: self.packing_fraction(probe, &sizes, settings),
             coordination: self.coordination_in(inside),
             mass: here.iter().map(|(m, _)| m).sum(),
             flow: here.iter().map(|(m, v)| *m * *v).sum::<Vec3>() / size,
@@ -67,16 +67,20 @@ impl Grains {
 
     /// Share of a box filled by grains [-]; a grain counts by the share of its bounding box inside, so that a sum over
     /// boxes that tile space is the volume of all grains. In a periodic world its images count.
-    fn packing_fraction(&self, &Probe { low, high }: &Probe, sizes: &PeriodicSizes) -> f64 {
+    fn packing_fraction(&self, &Probe { low, high }: &Probe, sizes: &PeriodicSizes, settings: &Settings) -> f64 {
         let mut volume = 0.0;
-        for p in &self.position {
+        for (k, p) in self.position.iter().enumerate() {
             let r = p[3];
             let part = |c: usize, x: f64| ((x + r).min(high[c]) - (x - r).max(low[c])).max(0.0) / (2.0 * r);
             let inside = each(|c| match sizes.size[c] {
                 L if L > 0.0 => [p[c] - L, p[c], p[c] + L].into_iter().map(|x| part(c, x)).sum(),
                 _ => part(c, p[c]),
             });
-            volume += 4.0 / 3.0 * PI * r * r * r * inside[0] * inside[1] * inside[2];
+            let own = match self.solid(k) {
+                Some(solid) => solid.mass / settings.materials[self.class[k] as usize].density,
+                None => 4.0 / 3.0 * PI * r * r * r,
+            };
+            volume += own * inside[0] * inside[1] * inside[2];
         }
         volume / (high - low).element_product()
     }
@@ -108,7 +112,10 @@ impl Grains {
                 let c = &table[self.class[i] as usize * settings.materials.len() + self.class[j] as usize];
                 let normal = crate::law::full::elastic_force(c, depth, radius);
                 let m = chunk.memory.get(slot).copied().unwrap_or_default();
-                let f = d3 / dist * normal + Vec3::new(m[0], m[1], m[2]);
+                let f = match self.solid(i).or(self.solid(j)) {
+                    Some(_) => crate::solid::last_force(&chunk.extra[slot]),
+                    None => d3 / dist * normal + Vec3::new(m[0], m[1], m[2]),
+                };
                 sum += outer(branch, f) * share;
             }
         }

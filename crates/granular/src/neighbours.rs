@@ -13,7 +13,7 @@ use crate::chunk::{Chunk, Lists, TOUCH};
 use crate::clump::NONE;
 use crate::grains::Six;
 use crate::law::full::{Extra, NO_EXTRA, pull_range};
-use crate::law::{V3, V4};
+use crate::law::{V3, V4, each};
 use crate::wall::WallHistory;
 use crate::{GrainError, Grains, Settings, Wall};
 use pulp::{Arch, Simd, WithSimd};
@@ -207,13 +207,18 @@ struct Kept {
     first: Vec<u32>,
     memory: Vec<V4>,
     extra: Vec<Extra>,
+    /// Which old places are polyhedra; empty where none is.
+    solid: Vec<bool>,
     /// Old place, wall, contact; sorted.
     walls: Vec<(u32, u32, (WallHistory, Extra))>,
 }
 
 impl Kept {
     fn take(grains: &mut Grains) -> Kept {
-        let mut kept = Kept { row: vec![], first: vec![], memory: vec![], extra: vec![], walls: vec![] };
+        let mut kept = Kept { row: vec![], first: vec![], memory: vec![], extra: vec![], solid: vec![], walls: vec![] };
+        if grains.has_solids() {
+            kept.solid.extend((0..grains.len()).map(|k| grains.solid(k).is_some()));
+        }
         let touching = |p: &&[u32; 2]| p[1] & TOUCH != 0;
         let marked = grains.chunks.iter().map(|c| c.own_pairs().iter().filter(touching).count()).sum();
         kept.row.reserve_exact(grains.len());
@@ -249,6 +254,10 @@ impl Kept {
         if i > j {
             memory[..3].iter_mut().for_each(|x| *x = -*x);
             extra[..9].iter_mut().for_each(|x| *x = -*x);
+            // the place of a contact of polyhedra is the same from both sides
+            if [i, j].iter().any(|k| self.solid.get(*k as usize).is_some_and(|solid| *solid)) {
+                extra[3..6].iter_mut().for_each(|x| *x = -*x);
+            }
         }
         Some((memory, extra))
     }
@@ -583,6 +592,14 @@ impl Job<'_> {
         });
     }
 
+    /// Depth of a pair and the most it may be [m]: of balls as given, of polyhedra that of what they share.
+    fn overlap(&self, [j, i]: [usize; 2], depth: f64, limit: f64) -> (f64, f64) {
+        let (p, q) = (self.grains.position[j], self.grains.position[i]);
+        let way = Vec3::from_array(each(|c| q[c] - p[c]));
+        let shift = Vec3::from_array(self.sizes.shortest(way.to_array())) - way;
+        self.grains.solid_depth([j, i], shift).map_or((depth, limit), |[depth, size]| (depth, self.deepest * size))
+    }
+
     fn same_clump(&self, i: usize, j: usize) -> bool {
         let clump = &self.grains.clump;
         !clump.is_empty() && clump[i] != NONE && clump[i] == clump[j]
@@ -608,7 +625,11 @@ impl Job<'_> {
             let (dd, r) = (others.dd[k as usize], g.position[j][3]);
             let (sum, limit) = (p[3] + r, self.deepest * p[3].min(r));
             if sum * sum > dd && sum - dd.sqrt() > limit {
-                let depth = sum - dd.sqrt();
+                let (depth, limit) = self.overlap([j, i], sum - dd.sqrt(), limit);
+                if depth <= limit {
+                    pairs.push([j as u32, i as u32]);
+                    continue;
+                }
                 return Err(GrainError::Overlap { id1: g.id[j], id2: g.id[i], depth, limit });
             }
             pairs.push([j as u32, i as u32]);

@@ -4,6 +4,7 @@
 //! contacts, the grain body 2: normals point from the wall into the grain.
 
 use crate::chunk::{Chunk, Lists};
+use crate::ground::Heights;
 use crate::law::V4;
 use crate::law::full::{Extra, NO_EXTRA};
 use crate::neighbours::DEEPEST;
@@ -12,7 +13,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
-use tippe_geometry::{Pose, Quat, Shape, TriMesh, Vec3, separation};
+use tippe_geometry::{Aabb, Pose, Quat, Shape, TriMesh, Vec3, separation};
 
 /// Surface of a wall in its own frame.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,6 +25,8 @@ pub enum Surface {
     Mesh(Arc<WallMesh>),
     /// A solid of the geometry library, from outside.
     Shape(Shape),
+    /// Heights in world; the wall stands still.
+    Ground(Arc<Heights>),
 }
 
 /// A rigid wall.
@@ -98,7 +101,7 @@ impl Wall {
         let turned = match &self.surface {
             _ if turning == 0.0 => 0.0,
             Surface::Mesh(mesh) => turning * mesh.extent,
-            Surface::Plane | Surface::Shape(_) => turning * reach(),
+            Surface::Plane | Surface::Shape(_) | Surface::Ground(_) => turning * reach(),
         };
         self.velocity.length() + turned
     }
@@ -115,6 +118,7 @@ impl Wall {
             }
             Surface::Mesh(mesh) => self.velocity.length() + turning * mesh.extent,
             Surface::Shape(shape) => self.velocity.length() + turning * shape.bounding_radius_about(Vec3::ZERO),
+            Surface::Ground(_) => 0.0,
         }
     }
 
@@ -179,6 +183,16 @@ impl WallMesh {
         let count = out.corners.len();
         out.split(0, count);
         Ok(out)
+    }
+
+    /// Box around it at a pose.
+    pub fn aabb(&self, X_ws: &Pose) -> Aabb {
+        let points = self.corners.iter().flatten().map(|p| X_ws.point(*p));
+        let (mut min, mut max) = (Vec3::INFINITY, Vec3::NEG_INFINITY);
+        for p in points {
+            (min, max) = (min.min(p), max.max(p));
+        }
+        Aabb { min, max }
     }
 
     /// Number of triangles.
@@ -342,6 +356,11 @@ impl Wall {
             }
             Surface::Shape(shape) => self.shape_contact(shape, p, radius, pull, out),
             Surface::Mesh(mesh) => mesh.contacts(&self.X_ws, p, radius, pull, triangles, out),
+            Surface::Ground(heights) => {
+                let Some((depth, normal)) = heights.depth(p, radius) else { return 0 };
+                out[0] = WallContact { depth, normal };
+                usize::from(depth > -pull)
+            }
         }
     }
 
@@ -360,7 +379,7 @@ impl Wall {
     }
 
     /// Depth of a ball at `p` in the wall; anything less than `limit` where it is less [m].
-    pub(crate) fn depth(&self, p: Vec3, radius: f64, limit: f64) -> f64 {
+    pub fn depth(&self, p: Vec3, radius: f64, limit: f64) -> f64 {
         match &self.surface {
             Surface::Plane => radius - (self.X_ws.rotation * Vec3::Z).dot(p - self.X_ws.position),
             Surface::Shape(shape) => {
@@ -381,6 +400,7 @@ impl Wall {
                 let distance = |k: &u32| (own - closest_point(&mesh.corners[*k as usize], own)).length();
                 radius - near.iter().map(distance).fold(radius, f64::min)
             }
+            Surface::Ground(heights) => heights.depth(p, radius).map_or(f64::NEG_INFINITY, |(depth, _)| depth),
         }
     }
 
@@ -390,6 +410,7 @@ impl Wall {
             Surface::Plane => (self.X_ws.rotation * Vec3::Z).dot(p - self.X_ws.position) < radius + reach,
             Surface::Shape(shape) => separation(shape, &self.X_ws, &Shape::Sphere { radius }, &Pose::at(p)).gap < reach,
             Surface::Mesh(_) => true,
+            Surface::Ground(heights) => p.z - heights.highest(p, radius + reach) < radius + reach,
         }
     }
 }
@@ -453,6 +474,7 @@ impl Grains {
     /// An error where a packing starts with grains deeper in each other, or in a wall, than half the smaller radius. Places of
     /// grains may change.
     pub fn check_packing(&mut self, settings: &Settings, walls: &[Wall]) -> Result<(), GrainError> {
+        self.check_walls_of_solids(walls)?;
         self.check_walls(walls)?;
         if self.is_empty() {
             return Ok(());
@@ -470,7 +492,10 @@ impl Grains {
             let (centre, radius) = (Vec3::new(p[0], p[1], p[2]), p[3]);
             let limit = DEEPEST * radius;
             for (wall, w) in walls.iter().enumerate() {
-                let depth = w.depth(centre, radius, limit);
+                let (depth, limit) = match self.solid_depth_in_wall(k, w) {
+                    Some(depth) => (depth, DEEPEST * self.thickness(k)),
+                    None => (w.depth(centre, radius, limit), limit),
+                };
                 if depth > limit {
                     return Err(GrainError::InWall { id: *id, wall, depth, limit });
                 }

@@ -10,8 +10,10 @@ use crate::ledger::Ledger;
 use crate::model::{Drive, GrainMeasure, GrainWall, Model, ModelGrains, SignalSource};
 use crate::observe::{GrainSummary, Observe};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use tippe_geometry::{Mat3, Pose, Vec3};
-use tippe_granular::{Emitter, GrainError, Grains, Hasty, HastyWall, Sink, Wall};
+use tippe_granular::{Clump, Emitter, Frame, GrainError, Grains, Hasty, HastyWall, Heights, Sink, Surface, Wall};
+use tippe_soil::Ground;
 
 /// So few grains are no work to share: they stay on the thread that calls.
 const FEW: usize = 2500;
@@ -35,6 +37,10 @@ pub struct GrainRecord {
     pub loads: Vec<Six>,
     /// What their books had been given at the start [J].
     put_in: f64,
+    /// What changes of the ground put in since the start [J].
+    shifted: f64,
+    /// The ground as they feel it.
+    ground: Heights,
     /// Work of free bodies on them since the start [J].
     pub exchanged: f64,
     /// Snapshots shown.
@@ -47,6 +53,7 @@ impl PartialEq for GrainRecord {
         (&self.walls, &self.loads, self.intervals) == (&other.walls, &other.loads, other.intervals)
             && (&self.emitters, &self.sinks) == (&other.emitters, &other.sinks)
             && (self.put_in, self.exchanged, self.snapshots) == (other.put_in, other.exchanged, other.snapshots)
+            && (self.shifted, &self.ground) == (other.shifted, &other.ground)
             && self.grains.hash() == other.grains.hash()
     }
 }
@@ -64,10 +71,17 @@ impl GrainRecord {
             sinks: own.empty_sinks(),
             loads: vec![Six::default(); model.bodies.len()],
             put_in: grains.ledger(&own.settings).put_in,
+            shifted: 0.0,
+            ground: Heights::default(),
             exchanged: 0.0,
             snapshots: 0,
             grains,
         })
+    }
+
+    /// Energy that grains brought along which came from soil, or went back to it [J].
+    pub fn given(&mut self, energy: f64) {
+        self.put_in += energy;
     }
 
     /// Values of the model's signals of grains, by signal: loads are means of the last interval.
@@ -110,38 +124,59 @@ pub struct GrainCoupling {
 
 impl GrainCoupling {
     /// Going on from a record in intervals [s] on so many threads.
-    pub fn resume(own: &ModelGrains, record: &GrainRecord, interval: f64, threads: usize) -> GrainCoupling {
+    pub fn resume(model: &Model, record: &GrainRecord, interval: f64, threads: usize) -> Option<GrainCoupling> {
+        let own = model.grains.as_ref()?;
         let substeps = substeps(interval, own);
         let step = interval / substeps;
-        GrainCoupling {
+        let mut walls = WallRecord::restore(own, &record.walls);
+        if model.soil.is_some() {
+            walls.push(Wall::new(Surface::Ground(Arc::new(record.ground.clone())), Pose::IDENTITY));
+        }
+        Some(GrainCoupling {
             settings: tippe_granular::Settings { step, ..own.settings.clone() },
             interval,
             substeps: substeps as u64,
             emitter_intervals: (EMITTER_INTERVAL / interval - 1e-6).ceil().max(1.0) as u64,
-            walls: WallRecord::restore(own, &record.walls),
+            walls,
             pool: rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
             tally: GrainSummary { step, rayleigh_share: step / own.rayleigh, ..GrainSummary::default() },
             rebuilds: record.grains.rebuilds,
             hasty: None,
             hasty_wall: None,
-        }
+        })
     }
 
-    /// Grains follow the bodies from where they were to where they are. Returns the work of the free ones on them [J].
+    /// What grains touch, the ground last.
+    pub fn walls(&self) -> &[Wall] {
+        &self.walls
+    }
+
+    /// Settings of the grains.
+    pub fn settings(&self) -> &tippe_granular::Settings {
+        &self.settings
+    }
+
+    /// Grains follow the bodies from where they were to where they are, over the ground. Returns the work of the free ones on them [J].
     pub fn follow(
         &mut self,
         model: &Model,
         own: &ModelGrains,
         record: &mut GrainRecord,
         path: &[[Pose; 2]],
+        ground: Option<&Ground>,
     ) -> Result<f64, GrainError> {
         let H = self.interval;
+        if let (Some(ground), Some(wall)) = (ground, self.walls.last_mut()) {
+            wall.surface = Surface::Ground(Arc::new(feel(ground, record, H)));
+        }
         for (wall, of) in self.walls.iter_mut().zip(&own.walls) {
             let [from, to] = path[of.body as usize].map(|X_wc| X_wc.then(&of.X_cs));
             let turn = Mat3::from_quat(to.rotation * from.rotation.conjugate());
             wall.X_ws = from;
             wall.velocity = (to.position - from.position) / H;
             wall.spin = rotation_vector(&turn) / H;
+        }
+        for wall in &mut self.walls {
             (wall.impulse, wall.angular_impulse, wall.work) = (Vec3::ZERO, Vec3::ZERO, 0.0);
         }
         let due = record.intervals.is_multiple_of(self.emitter_intervals);
@@ -157,7 +192,19 @@ impl GrainCoupling {
                     Grains::check_memory(record.grains.len(), own.memory)?;
                 }
             }
-            record.grains.advance(&self.settings, &mut self.walls, self.substeps)
+            let before = record.grains.put_in();
+            let report = match own.position {
+                Some(stiffness) => {
+                    let frame = Frame { time: H, substeps: self.substeps as u32, stiffness };
+                    record.grains.advance_frame(&self.settings, &mut self.walls, &frame)?
+                }
+                None => record.grains.advance(&self.settings, &mut self.walls, self.substeps)?,
+            };
+            let by_walls: f64 = self.walls.iter().map(|wall| wall.work).sum();
+            if ground.is_some() {
+                record.shifted += record.grains.put_in() - before - by_walls;
+            }
+            Ok::<_, GrainError>(report)
         };
         let report = match &self.pool {
             Some(pool) if !few => pool.install(&mut went)?,
@@ -189,7 +236,8 @@ impl GrainCoupling {
     /// The books of the grains.
     pub fn books(&self, record: &GrainRecord) -> Ledger {
         let mut ledger = Ledger::of_grains(&record.grains.ledger(&self.settings));
-        ledger[Cause::Work] -= record.put_in + record.exchanged;
+        ledger[Cause::Work] -= record.put_in + record.exchanged + record.shifted;
+        ledger[Cause::Integration] -= record.shifted;
         ledger
     }
 
@@ -224,6 +272,57 @@ impl GrainCoupling {
         (summary, grains.hash())
     }
 }
+
+/// The ground as grains feel it, around all of them: it sinks at once, and rises no faster than what comes to rest on it.
+fn feel(ground: &Ground, record: &mut GrainRecord, H: f64) -> Heights {
+    let grains = &record.grains;
+    let mut low = [f64::INFINITY; 2];
+    let mut high = [f64::NEG_INFINITY; 2];
+    let mut margin = 2.0 * ground.cell;
+    for place in 0..grains.len() {
+        let grain = grains.grain(place);
+        for k in 0..2 {
+            low[k] = low[k].min(grain.position[k]);
+            high[k] = high[k].max(grain.position[k]);
+        }
+        margin = margin.max(2.0 * ground.cell + 4.0 * grain.radius);
+    }
+    if grains.is_empty() {
+        // those to come appear next to what is known by then
+        return record.ground.clone();
+    }
+    let first = ground.nearest(low.map(|x| x - margin));
+    let last = ground.nearest(high.map(|x| x + margin));
+    let counts = [0, 1].map(|k| last[k] - first[k] + 1);
+    let before = &record.ground;
+    let shift = [0, 1].map(|k| ((ground.centre(first)[k] - before.low[k]) / ground.cell).round() as isize);
+    let mut z = Vec::with_capacity(counts[0] * counts[1]);
+    let mut changed = 0.0f64;
+    for j in 0..counts[1] {
+        for i in 0..counts[0] {
+            let now = ground.height([first[0] + i, first[1] + j]);
+            let at = [i as isize + shift[0], j as isize + shift[1]];
+            let known = !before.z.is_empty() && (0..2).all(|k| at[k] >= 0 && (at[k] as usize) < before.counts[k]);
+            let height = if known {
+                let old = before.z[at[1] as usize * before.counts[0] + at[0] as usize];
+                let height = now.min(old + RISE * H);
+                changed = changed.max((height - old).abs());
+                height
+            } else {
+                now
+            };
+            z.push(height);
+        }
+    }
+    if changed > 0.0 {
+        record.grains.walls_changed(changed);
+    }
+    record.ground = Heights { counts, low: ground.centre(first), spacing: ground.cell, z };
+    record.ground.clone()
+}
+
+/// Speed at which ground that something was laid on rises for the grains on it [m/s]: what counts as rest (`exchange.rs`).
+const RISE: f64 = 0.1;
 
 /// Time between two times at which emitters give grains and sinks take them, about [s]: grains that fall from a metre move 4 mm in it.
 pub const EMITTER_INTERVAL: f64 = 1e-3;
@@ -298,6 +397,10 @@ impl SetMeasures {
         for place in 0..grains.len() {
             let grain = grains.grain(place);
             let Some(sums) = sets.get_mut(usize::from(grain.class)) else { continue };
+            if let Some(solid) = grains.solid(place) {
+                sums.add_solid(solid);
+                continue;
+            }
             let r = grain.radius;
             let density = own.settings.materials[usize::from(grain.class)].density;
             let mass = density * 4.0 / 3.0 * std::f64::consts::PI * r * r * r;
@@ -323,6 +426,22 @@ impl SetMeasures {
             sums.slope = grains.angle_of_repose(Some(class as u8), SECTORS).map_or(f64::NAN, |pile| pile.angle);
         }
         sets
+    }
+
+    fn add_solid(&mut self, solid: &Clump) {
+        let (x, v, mass) = (solid.X_wc.position, solid.velocity, solid.mass);
+        self.count += 1.0;
+        self.mass += mass;
+        self.centre += mass * x;
+        self.momentum += mass * v;
+        self.spin += mass * solid.spin();
+        self.angular_momentum += mass * x.cross(v) + solid.momentum;
+        self.kinetic += solid.kinetic_energy();
+        if let Some(shape) = &solid.solid {
+            let bounds = shape.aabb(&solid.X_wc);
+            self.lowest = self.lowest.min(bounds.min.z);
+            self.highest = self.highest.max(bounds.max.z);
+        }
     }
 
     /// Not a number where an empty set has none.

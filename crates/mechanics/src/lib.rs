@@ -2,6 +2,7 @@
 #![allow(non_snake_case)] // matrices and poses are capital letters, as in CONVENTIONS.md
 
 pub mod contact;
+mod exchange;
 pub mod feed;
 pub mod finite;
 pub mod grains;
@@ -11,6 +12,7 @@ pub mod mechanism;
 pub mod model;
 pub mod observe;
 pub mod pair;
+pub mod resistance;
 pub mod set;
 pub mod soil;
 pub mod state;

@@ -31,6 +31,10 @@ pub struct SoilRecord {
     slid: f64,
     /// Mass of grains that came from each feed [kg].
     fed: Vec<f64>,
+    /// Mass without water of what is grains of the granular kind now [kg].
+    pub loose: f64,
+    /// Grains at rest on the ground by rising id, and for how long [s].
+    pub resting: Vec<(u32, f64)>,
 }
 
 impl SoilRecord {
@@ -46,7 +50,14 @@ impl SoilRecord {
             carried: 0.0,
             slid: 0.0,
             fed: vec![0.0; own.feeds.len()],
+            loose: 0.0,
+            resting: Vec::new(),
         })
+    }
+
+    /// Books energy [J] that went to a cause.
+    pub fn book(&mut self, cause: Cause, energy: f64) {
+        self.books[cause] += energy;
     }
 
     /// Values of the model's signals of soil, by signal.
@@ -63,11 +74,13 @@ impl SoilRecord {
         match measure {
             SoilMeasure::Lost => {
                 let [now, begun] = self.ground.mass_of_tiles();
-                let carried: f64 = self.tools.iter().map(|tool| tool.load.mass()).sum();
+                let carried: f64 = self.tools.iter().map(|tool| tool.load.mass() + tool.carry.mass()).sum();
+                let carried = carried + self.loose;
                 let begun = begun + self.fed.iter().sum::<f64>();
                 if begun > 0.0 { (begun - now - carried) / begun } else { 0.0 }
             }
             SoilMeasure::Slid => self.slid,
+            SoilMeasure::Loose => self.loose,
             SoilMeasure::Fed(k) => {
                 let kind = usize::from(own.feeds[k as usize].kind);
                 self.fed[k as usize] * (1.0 + self.ground.kinds[kind].water)
@@ -81,8 +94,13 @@ impl SoilRecord {
                     ToolMeasure::Down => record.force[1],
                     ToolMeasure::Share => record.share,
                     ToolMeasure::Volume => record.moved,
-                    ToolMeasure::Mass => record.load.wet(kinds),
-                    ToolMeasure::Fill => tool.bucket.map_or(0.0, |(_, holds)| record.load.volume(kinds) / holds),
+                    ToolMeasure::Mass => record.load.wet(kinds) + record.grains,
+                    ToolMeasure::Carry => record.carry.wet(kinds),
+                    ToolMeasure::Fill => tool.bucket.map_or(0.0, |(_, holds)| {
+                        let loosened = (0..).zip(kinds.iter()).find(|(k, _)| tool.loosens.get(*k) == Some(&true));
+                        let grains = loosened.map_or(0.0, |(_, kind)| record.grains / kind.density(kind.loose()));
+                        (record.load.volume(kinds) + grains) / holds
+                    }),
                 }
             }
             SoilMeasure::Point(k, measure) => {
@@ -115,6 +133,8 @@ pub struct SoilCoupling {
     placed: Vec<Option<(Placed, Bite)>>,
     /// Blades that soil does not pass.
     fences: Vec<Fence>,
+    /// Cells under bodies.
+    covered: Vec<[usize; 2]>,
     /// The rows are those of the step to come.
     prepared: bool,
 }
@@ -135,6 +155,7 @@ impl SoilCoupling {
             patches: Vec::new(),
             placed: Vec::new(),
             fences: Vec::new(),
+            covered: Vec::new(),
             prepared: false,
         }
     }
@@ -208,7 +229,10 @@ impl SoilCoupling {
         record.books[Cause::Compaction] -= g * (record.ground.raised - before);
         self.cut(own, record, &motions, path);
         self.feed(own, record);
-        let settled = record.ground.settle(H, g, &self.fences);
+        self.covered.clear();
+        self.covered.extend(self.patches.iter().flat_map(|patch| patch.nodes.iter().map(|node| node.at)));
+        self.covered.sort_unstable();
+        let settled = record.ground.settle(H, g, &self.fences, &self.covered);
         record.books[Cause::SlidingSoil] += settled.lost;
         record.slid += settled.moved;
         record.intervals += 1;

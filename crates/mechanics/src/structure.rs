@@ -5,6 +5,7 @@ use crate::joint::{Joint, Six};
 use crate::kinematics::Kinematics;
 use crate::mechanism::{Coupled, CoupledBy, Mechanism, Parent, Standpoint, Work};
 use crate::model::{ChangeAction, JointPlace, Model, inertia, kinetic as kinetic_of, prescribed};
+use crate::resistance::Resistance;
 use crate::state::{ActionRecord, MachineRecord};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::Quat;
@@ -22,8 +23,11 @@ pub struct Structure {
     pub fastening: f64,
     /// Energy that bodies took with them [J].
     pub removed: f64,
-    /// {torque about the centre of mass, force} of grains on each body until the next hand-over [s]; of none in a model without grains.
+    /// {torque about the centre of mass, force} of subsystems on each body until the next hand-over [s]; of none in a model without them.
     pub pushes: Vec<Six>,
+    /// Rows of subsystems on free bodies until then, found anew where a run goes on.
+    #[serde(skip)]
+    pub resistances: Vec<Resistance>,
     /// When that is; all islands step exactly there.
     pub handover: Option<f64>,
 }

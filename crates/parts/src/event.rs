@@ -75,6 +75,10 @@ event_kinds! {
     CableStick = "cable_stick" of one,
     /// A cable runs onto a wheel at a fleet angle at which it wears.
     FleetAngle = "fleet_angle" of one,
+    /// All the rope that a drum had is off it.
+    DrumEmpty = "drum_empty" of one,
+    /// A drum has no room for more rope.
+    DrumFull = "drum_full" of one,
     /// A clutch, brake or lock that held began to slip.
     GripSlip = "grip_slip" of one,
     /// A clutch, brake or lock that slipped came to hold.

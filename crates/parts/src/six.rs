@@ -147,3 +147,19 @@ impl Tensor {
         out
     }
 }
+
+/// How a wrench on a body answers to its motion: derivatives of {torque, force} about the centre of mass.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Response {
+    /// By {angular velocity, velocity}.
+    pub slowing: Tensor,
+    /// By {turn, displacement}.
+    pub restoring: Tensor,
+}
+
+impl Response {
+    /// Change of the wrench by a change of the velocities, and of the place.
+    pub fn to(&self, velocity: Six, place: Six) -> Six {
+        self.slowing.times(velocity) + self.restoring.times(place)
+    }
+}

@@ -45,6 +45,7 @@ impl Dynamics {
             actions,
             gone: vec![false; n],
             pushes: Vec::new(),
+            resisting: Vec::new(),
             handover: f64::INFINITY,
             efforts: Vec::new(),
             integral_starts,

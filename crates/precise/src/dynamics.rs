@@ -24,6 +24,7 @@ use tippe_mechanics::joint::Six;
 use tippe_mechanics::kinematics::Frame;
 use tippe_mechanics::kinematics::Kinematics;
 use tippe_mechanics::model::{Model, prescribed};
+use tippe_mechanics::resistance::Resistance;
 use tippe_mechanics::state::ActionRecord;
 use tippe_mechanics::structure::Structure;
 use tippe_numerics::{BlockPattern, dense};
@@ -99,6 +100,8 @@ pub struct Dynamics {
     pub(super) gone: Vec<bool>,
     /// {torque, force} from outside on the centres of mass of the bodies; empty for none.
     pub pushes: Vec<Six>,
+    /// What resists the bodies, by body; empty for none.
+    pub(super) resisting: Vec<Vec<Resistance>>,
     /// When they change: a step ends there [s].
     pub(super) handover: f64,
     /// Forces from outside on coordinates: machine, coordinate, force or torque [N or N m].
@@ -173,6 +176,11 @@ impl Dynamics {
         if !structure.pushes.is_empty() {
             self.pushes.clear();
             self.pushes.extend(self.bodies.iter().map(|&body| structure.pushes[body as usize]));
+        }
+        self.resisting.clear();
+        if !structure.resistances.is_empty() {
+            let of = |body: &u32| structure.resistances.iter().filter(|own| own.body == *body).copied().collect();
+            self.resisting.extend(self.bodies.iter().map(of));
         }
     }
 
@@ -419,11 +427,16 @@ impl Dynamics {
 
     /// {torque, force} of contacts and force elements on body `k` (local), about its centre of mass.
     pub(super) fn load_anew(&self, k: usize) -> Six {
-        if self.acting_starts[k] == self.acting_starts[k + 1] && self.pushes.is_empty() {
+        if self.acting_starts[k] == self.acting_starts[k + 1] && self.pushes.is_empty() && self.resisting.is_empty() {
             return self.actions.loads.get(k).copied().unwrap_or_default();
         }
         let (mut force, mut torque) = (Sum::ZERO, Sum::ZERO);
         for load in self.actions.loads.get(k).into_iter().chain(self.pushes.get(k)) {
+            force.add(load.linear);
+            torque.add(load.angular);
+        }
+        for own in self.resisting.get(k).into_iter().flatten() {
+            let load = own.wrench(&self.kinematics[k]);
             force.add(load.linear);
             torque.add(load.angular);
         }

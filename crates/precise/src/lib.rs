@@ -45,7 +45,7 @@ use tippe_mechanics::model::{Drive, Model, body_state, prescribed};
 use tippe_mechanics::observe::{ContactSample, MechanismSummary, Observe, Progress, Reach, Sample, Summary};
 use tippe_mechanics::state::{ActionRecord, MachineRecord};
 use tippe_mechanics::structure::Structure;
-use tippe_mechanics::subsystem::Subsystem;
+use tippe_mechanics::subsystem::Subsystems;
 use tippe_mechanics::{EventKind, Ledger};
 use tippe_numerics::Method;
 pub use whole::{Input, Whole};
@@ -80,7 +80,7 @@ pub struct State {
     initial: f64,
     islands: Vec<IslandRecord>,
     structure: Structure,
-    /// The subsystem, where the model has one.
+    /// The subsystems, where the model has some.
     #[serde(default, rename = "grains", skip_serializing_if = "Option::is_none")]
     handover: Option<Box<Handover>>,
 }
@@ -88,7 +88,12 @@ pub struct State {
 impl State {
     /// All grains, where the model has any.
     pub fn grains(&self) -> Option<&tippe_granular::Grains> {
-        self.handover.as_ref().and_then(|handover| handover.record.grains())
+        self.handover.as_ref().and_then(|handover| handover.records.grains())
+    }
+
+    /// Its ground, if it has any.
+    pub fn ground(&self) -> Option<&tippe_soil::Ground> {
+        self.handover.as_ref().and_then(|handover| handover.records.ground())
     }
 
     /// The model at rest at the start of its scene.
@@ -148,9 +153,9 @@ struct Clock<'a> {
     /// Elements and states of the network, likewise.
     actions: ActionRecord,
     structure: Structure,
-    subsystem: Option<Subsystem>,
+    subsystems: Option<Subsystems>,
     handover: Option<Box<Handover>>,
-    /// The subsystem at the start of the last horizon, and its books and signals before the last hand-over.
+    /// The subsystems at the start of the last horizon, and their books and signals before the last hand-over.
     handover_before: Option<Box<Handover>>,
     earlier: Option<Look>,
     /// Structural changes to be made at `time`.
@@ -194,7 +199,7 @@ impl<'a> Clock<'a> {
             machines: MachineRecord::starts(model),
             actions: ActionRecord::start(model, &state.structure.gone, &state.structure.done),
             structure: state.structure.clone(),
-            subsystem: subsystem::resume(model, state.handover.as_deref(), settings),
+            subsystems: subsystem::resume(model, state.handover.as_deref(), settings),
             handover: state.handover.clone(),
             handover_before: None,
             earlier: None,
@@ -213,7 +218,8 @@ impl<'a> Clock<'a> {
             events: 0,
             beyond: None,
         };
-        clock.structure.handover = clock.subsystem.is_some().then(|| clock.next_handover());
+        clock.structure.handover = clock.subsystems.is_some().then(|| clock.next_handover());
+        clock.resist();
         clock
     }
 
@@ -668,8 +674,8 @@ impl<'a> Clock<'a> {
         state.islands = self.islands.iter().map(|island| island.record(self.model)).collect();
         state.structure = self.structure.clone();
         let mut of_subsystem = Summary::default();
-        if let (Some(subsystem), Some(handover)) = (&self.subsystem, &self.handover) {
-            subsystem.summarise(self.model, &handover.record, &mut of_subsystem);
+        if let (Some(subsystems), Some(handover)) = (&self.subsystems, &self.handover) {
+            subsystems.summarise(self.model, &handover.records, &mut of_subsystem);
         }
         state.handover = self.handover_before.take().or(self.handover.take());
         if let Some(failure) = self.failure {

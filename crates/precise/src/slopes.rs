@@ -361,6 +361,7 @@ impl Dynamics {
     fn is_pairs_alone(&self) -> bool {
         let pairs_alone =
             self.machines.is_empty() && self.actions.is_empty() && self.simple.is_empty() && self.efforts.is_empty();
+        let pairs_alone = pairs_alone && self.resisting.is_empty();
         pairs_alone && self.pairs.iter().any(|pair| pair.is_patch() && (pair.last.gap <= 0.0 || pair.memory.touching))
     }
 

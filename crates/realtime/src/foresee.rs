@@ -193,13 +193,19 @@ impl Clock {
             if yields <= 0.0 {
                 continue;
             }
-            let change = (SHARE * rate.abs()).max(LEAST_CHANGE);
-            self.kick(change / yields, ahead, fore);
-            let mut action = std::mem::take(&mut fore.action);
-            self.act_ahead(k, ahead, fore, room, &mut action);
-            let slope = (direction.of(&action) - effort) / change;
-            fore.action = action;
-            self.come_back_from_kick(fore);
+            let slope = match self.slope_known(k, direction, ahead, &before, fore) {
+                Some(per_impulse) => per_impulse / yields,
+                None => {
+                    let change = (SHARE * rate.abs()).max(LEAST_CHANGE);
+                    self.kick(change / yields, ahead, fore);
+                    let mut action = std::mem::take(&mut fore.action);
+                    self.act_ahead(k, ahead, fore, room, &mut action);
+                    let slope = (direction.of(&action) - effort) / change;
+                    fore.action = action;
+                    self.come_back_from_kick(fore);
+                    slope
+                }
+            };
             let answer = -self.h * slope * yields;
             resolved &= answer.is_nan() || answer <= RESOLVED;
             if answer > NOTHING {
@@ -217,6 +223,14 @@ impl Clock {
             self.shown.tally.hasty.entry(k).and_modify(|was| *was = was.max(most)).or_insert(most);
         }
         resolved || is_last
+    }
+
+    /// What a unit impulse changes along a direction, where the element says how it answers.
+    fn slope_known(&self, k: usize, along: Direction, ahead: f64, before: &Action, fore: &Foresight) -> Option<f64> {
+        let (Direction::Axis(i), Some(response)) = (along, &before.response) else { return None };
+        let body = *self.model.elements[k].bodies.first()? as usize;
+        let (_, kick) = fore.kicks.bodies.iter().find(|(b, _)| *b == body)?;
+        Some(axis(response.to(*kick * (ahead / self.h), *kick * (0.5 * ahead)), i))
     }
 
     /// Everything moves on as it does.

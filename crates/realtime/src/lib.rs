@@ -66,7 +66,7 @@ use tippe_mechanics::model::{Drive, Model};
 use tippe_mechanics::observe::{Observe, Summary};
 use tippe_mechanics::state::{ActionRecord, MachineRecord};
 use tippe_mechanics::structure::Structure;
-use tippe_mechanics::subsystem::{Subsystem, SubsystemRecord};
+use tippe_mechanics::subsystem::{SubsystemRecords, Subsystems};
 pub use tippe_scene::{Coupled, FrictionBound, FrictionLoad, Solver};
 
 /// Everything that survives a step.
@@ -101,9 +101,9 @@ pub struct State {
     welded: Vec<bool>,
     /// Whether the start has been recorded.
     recorded: bool,
-    /// The subsystem, where the model has one.
+    /// The subsystems, where the model has some.
     #[serde(default, rename = "grains")]
-    subsystem: Option<SubsystemRecord>,
+    subsystems: Option<SubsystemRecords>,
 }
 
 impl State {
@@ -114,12 +114,12 @@ impl State {
 
     /// All grains, where the model has any.
     pub fn grains(&self) -> Option<&tippe_granular::Grains> {
-        self.subsystem.as_ref().and_then(SubsystemRecord::grains)
+        self.subsystems.as_ref().and_then(SubsystemRecords::grains)
     }
 
     /// The ground, where the model has one.
     pub fn ground(&self) -> Option<&tippe_soil::Ground> {
-        self.subsystem.as_ref().and_then(SubsystemRecord::ground)
+        self.subsystems.as_ref().and_then(SubsystemRecords::ground)
     }
 
     /// Copies without new memory where there is enough.
@@ -139,7 +139,7 @@ impl State {
             restraint,
             welded,
             recorded,
-            subsystem,
+            subsystems,
         } = self;
         (other.steps, other.time, other.ledger, other.recorded) = (*steps, *time, *ledger, *recorded);
         other.bodies.clone_from(bodies);
@@ -152,7 +152,7 @@ impl State {
         other.still.clone_from(still);
         other.restraint.clone_from(restraint);
         other.welded.clone_from(welded);
-        other.subsystem.clone_from(subsystem);
+        other.subsystems.clone_from(subsystems);
     }
 
     /// The model at the start of its scene.
@@ -178,7 +178,7 @@ impl State {
             restraint: vec![[0.0; 2]; model.mechanisms.len()],
             welded: Vec::new(),
             recorded: false,
-            subsystem: SubsystemRecord::start(model),
+            subsystems: SubsystemRecords::start(model),
         }
     }
 }
@@ -269,8 +269,8 @@ pub struct Clock {
     /// What contacts stored, and which pairs touch: `integrate` writes, `book` reads.
     remembered: Remembered,
     /// What has steps of its own, such as grains: `advance_subsystem` writes.
-    subsystem: Option<Subsystem>,
-    /// Why the subsystem or a hook cannot go on.
+    subsystems: Option<Subsystems>,
+    /// Why a subsystem or a hook cannot go on.
     failure: Option<Failure>,
     /// Events, counts and the last sample: all verbs write, `record` shows them.
     shown: Shown,
@@ -315,7 +315,7 @@ impl Clock {
             welds: weld::Welds::new(&model),
             solved: Solved::new(n),
             remembered: Remembered::default(),
-            subsystem: Subsystem::resume(&model, state.subsystem.as_ref(), settings.step, settings.threads),
+            subsystems: Subsystems::resume(&model, state.subsystems.as_ref(), settings.step, settings.threads),
             failure: None,
             shown: Shown::default(),
             model,
@@ -328,7 +328,7 @@ impl Clock {
     pub fn restore(&mut self, state: &State) {
         state.copy_to(&mut self.state);
         let (step, threads) = (self.settings.step, self.settings.threads);
-        self.subsystem = Subsystem::resume(&self.model, self.state.subsystem.as_ref(), step, threads);
+        self.subsystems = Subsystems::resume(&self.model, self.state.subsystems.as_ref(), step, threads);
     }
 
     /// One step.

@@ -1,4 +1,4 @@
-//! The subsystem in this clock: an interval is a step, and what it does to bodies in a step acts in the next one
+//! The subsystems in this clock: an interval is a step, and what they do to bodies in a step acts in the next one
 //! (docs/theory/grains.md, eq. 23).
 
 use super::rows::{Owner, Rows};
@@ -13,28 +13,28 @@ use tippe_numerics::kkt::{Follow, Row};
 use tippe_soil::bearing::Motion;
 
 impl Clock {
-    /// The subsystem pushes the bodies as it did in the last step, or as it says now.
+    /// The subsystems push the bodies as they did in the last step, or as they say now.
     pub(super) fn load_subsystem(&mut self) {
-        if let (Some(subsystem), Some(record)) = (&mut self.subsystem, &mut self.state.subsystem) {
+        if let (Some(subsystems), Some(records)) = (&mut self.subsystems, &mut self.state.subsystems) {
             let (paths, gone) = (&self.paths, &self.state.structure.gone);
-            subsystem.prepare(&self.model, record, &|b| {
+            subsystems.prepare(&self.model, records, &|b| {
                 let kin = &paths[b].kin;
                 let X_wc = Pose::new(Quat::from_mat3(&kin.R), kin.p);
                 (!gone[b]).then_some(Motion { X_wc, v: kin.v, w: kin.w })
             });
         }
-        let Some(record) = &self.state.subsystem else { return };
+        let Some(records) = &self.state.subsystems else { return };
         for b in 0..self.loads.len() {
             if self.is_free(b) {
-                self.loads[b] = self.loads[b] + record.loads()[b];
+                self.loads[b] = self.loads[b] + records.loads()[b];
             }
         }
     }
 
-    /// Rows of the subsystem on free bodies.
+    /// Rows of the subsystems on free bodies.
     pub(super) fn subsystem_rows(&self, rows: &mut Rows) {
-        let Some(subsystem) = &self.subsystem else { return };
-        for (k, own) in subsystem.rows().iter().enumerate().filter(|(_, own)| self.is_free(own.body as usize)) {
+        let Some(subsystems) = &self.subsystems else { return };
+        for (k, own) in subsystems.rows().iter().enumerate().filter(|(_, own)| self.is_free(own.body as usize)) {
             let row = Row {
                 target: own.target,
                 compliance: own.compliance,
@@ -48,15 +48,15 @@ impl Clock {
         }
     }
 
-    /// The account of a row of the subsystem.
+    /// The account of a row of the subsystems.
     pub(super) fn subsystem_cause(&self, row: u32) -> Cause {
-        let rows = self.subsystem.as_ref().map_or(&[][..], |subsystem| subsystem.rows());
+        let rows = self.subsystems.as_ref().map_or(&[][..], |subsystems| subsystems.rows());
         rows.get(row as usize).map_or(Cause::Work, |row| cause_of(row.about))
     }
 
-    /// The subsystem follows the step that the bodies have made.
+    /// The subsystems follow the step that the bodies have made.
     pub(super) fn advance_subsystem(&mut self) {
-        if self.subsystem.is_none() {
+        if self.subsystems.is_none() {
             return;
         }
         // where bodies were, where they are
@@ -67,13 +67,13 @@ impl Clock {
                 [pose(&before.R, before.p), pose(&after.R, after.p)]
             })
             .collect();
-        let (Some(subsystem), Some(record)) = (&mut self.subsystem, &mut self.state.subsystem) else { return };
+        let (Some(subsystems), Some(records)) = (&mut self.subsystems, &mut self.state.subsystems) else { return };
         for (row, owner) in self.rows.rows.iter().zip(&self.rows.owners).skip(self.rows.contacts) {
             if let Owner::Subsystem(k) = owner {
-                subsystem.answer(*k as usize, row.lambda);
+                subsystems.answer(*k as usize, row.lambda);
             }
         }
-        match subsystem.follow(&self.model, record, &path) {
+        match subsystems.follow(&self.model, records, &path) {
             Ok(work) => self.state.ledger[Cause::Integration] -= work,
             Err(failure) => {
                 let what = format!("cannot go on: {}", failure.what);
@@ -83,37 +83,37 @@ impl Clock {
         }
     }
 
-    /// What the subsystem does to bodies in this step is no work from outside: it lost it in the last one. What differs is the
+    /// What the subsystems do to bodies in this step is no work from outside: they lost it in the last one. What differs is the
     /// step's.
     pub(super) fn book_subsystem(&self, mean: &[Six], ledger: &mut Ledger) {
-        let Some(record) = &self.state.subsystem else { return };
-        for (b, load) in record.loads().iter().enumerate() {
+        let Some(records) = &self.state.subsystems else { return };
+        for (b, load) in records.loads().iter().enumerate() {
             if self.is_free(b) {
                 ledger[Cause::Integration] -= self.h * load.dot(&mean[b]);
             }
         }
     }
 
-    /// Adds the books of the subsystem.
+    /// Adds the books of the subsystems.
     pub(super) fn add_subsystem(&self, ledger: &mut Ledger) {
-        if let (Some(subsystem), Some(record)) = (&self.subsystem, &self.state.subsystem) {
-            *ledger += subsystem.books(&self.model, record);
+        if let (Some(subsystems), Some(records)) = (&self.subsystems, &self.state.subsystems) {
+            *ledger += subsystems.books(&self.model, records);
         }
     }
 
-    /// Writes the signals of the subsystem.
+    /// Writes the signals of the subsystems.
     pub(super) fn subsystem_signals(&self, values: &mut [f64]) {
-        if let (Some(subsystem), Some(record)) = (&self.subsystem, &self.state.subsystem) {
-            for (k, value) in subsystem.signals(&self.model, record) {
+        if let (Some(subsystems), Some(records)) = (&self.subsystems, &self.state.subsystems) {
+            for (k, value) in subsystems.signals(&self.model, records) {
                 values[k as usize] = value;
             }
         }
     }
 
-    /// Shows the state of the subsystem where that is due.
+    /// Shows the state of the subsystems where that is due.
     pub(super) fn show_subsystem(&mut self, observe: &mut dyn Observe) {
-        if let (Some(subsystem), Some(record)) = (&self.subsystem, &mut self.state.subsystem) {
-            subsystem.show(&self.model, record, self.state.time, observe);
+        if let (Some(subsystems), Some(records)) = (&self.subsystems, &mut self.state.subsystems) {
+            subsystems.show(&self.model, records, self.state.time, observe);
         }
     }
 }

@@ -70,8 +70,8 @@ impl Clock {
             .collect();
         summary.hash = hash(&summary.bodies, &summary.energy);
         let mut of_subsystem = Summary::default();
-        if let (Some(subsystem), Some(record)) = (&self.subsystem, &self.state.subsystem) {
-            subsystem.summarise(&self.model, record, &mut of_subsystem);
+        if let (Some(subsystems), Some(records)) = (&self.subsystems, &self.state.subsystems) {
+            subsystems.summarise(&self.model, records, &mut of_subsystem);
         }
         summary.grains = of_subsystem.grains;
         summary.hash ^= of_subsystem.hash;

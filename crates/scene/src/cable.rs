@@ -7,13 +7,12 @@ use tippe_parts::element;
 
 mod curve;
 mod feed;
+mod hang;
 
 /// An element is at least this slender a share of what its length alone gives about axes across it [-]: so that short ones do not spin.
 const LEAST_INERTIA: f64 = 0.05;
-/// A cable is slack if it is longer than its chord by more than this share [-].
-const LEAST_SLACK: f64 = 1e-9;
-/// A cable whose tension is so many times its weight is laid straight [-].
-const STRAIGHT: f64 = 1e6;
+/// A cable is curved towards a side if that is across it by more than this [-].
+const LEAST_SIDE: f64 = 1e-9;
 /// A cable whose mass is less than this share of its load is light [-].
 const LIGHT: f64 = 0.01;
 /// Elements of one cable at most.
@@ -148,9 +147,11 @@ struct Cut<'a> {
     m: f64,
     /// Half of the turn, free of moment, from the middle of an element to that of the next; in an element's frame, x along it.
     half_turn: Quat,
-    /// Ends of the elements in the pose at the start, resolved in world [m].
+    /// Where the joints are in the pose at the start, resolved in world [m].
     nodes: Vec<Vec3>,
-    /// Their orientations there.
+    /// Middles of the elements there [m].
+    middles: Vec<Vec3>,
+    /// Their orientations.
     turns: Vec<Quat>,
     /// Velocities of both ends of the cable, resolved in world [m/s].
     moving: [Vec3; 2],
@@ -221,6 +222,21 @@ fn cut<'a>(scene: &Scene, cable: &'a Part) -> Result<Cut<'a>, (&'static str, Str
         let message = format!("is {length} m long in {n} elements of diameter {diameter} m");
         return Err(("elements", message, "elements are longer than half their diameter, and at most 10,000"));
     }
+    let stretched = way / length - 1.0;
+    if stretched > element::MOST_STRAIN && section.breaking.is_infinite() && cable.get("length").is_some() {
+        let message =
+            format!("is {length} m long on a way of {way:.6} m, stretched by {:.0} per cent", 100.0 * stretched);
+        return Err(("length", message, "more length; a cord that stretches so far has a `breaking_load`"));
+    }
+    if stretched * section.axial > section.breaking {
+        let (most, bears) = (stretched * section.axial, section.breaking);
+        let message = format!("starts with {most:.4e} N, and breaks at {bears:.4e} N");
+        return Err((
+            "length",
+            message,
+            "its length at rest is shorter than its path: more length, or a stronger rope",
+        ));
+    }
     let (n, [from, to]) = (n as usize, [places[0], places[places.len() - 1]]);
     let toward = directions[0].unwrap_or((to - from).normalize_or(Vec3::X)).normalize();
     let first = Quat::from_rotation_arc(Vec3::X, toward);
@@ -228,22 +244,27 @@ fn cut<'a>(scene: &Scene, cable: &'a Part) -> Result<Cut<'a>, (&'static str, Str
     let half_turn = |l: f64| Quat::from_scaled_axis(per_length * (0.5 * l));
     let line = element::Catenary { length, weight: mass * scene.gravity.length(), stiffness: section.axial };
     let is_curved = per_length != Vec3::ZERO;
-    let (l, nodes, turns) = if is_curved && is_free(ends[1]) {
+    let middles = |nodes: &[Vec3]| nodes.windows(2).map(|pair| (pair[0] + pair[1]) * 0.5).collect::<Vec<Vec3>>();
+    let hangs = places.len() == 2 && directions == [None; 2];
+    let (l, nodes, middles, turns) = if is_curved && is_free(ends[1]) {
         let (nodes, turns) = curve::at_rest(from, first, half_turn(length / n as f64), length / n as f64, n);
-        (length / n as f64, nodes, turns)
+        (length / n as f64, nodes.clone(), middles(&nodes), turns)
+    } else if let Some(chain) = hangs.then(|| hang::chain([from, to], &line, scene.gravity, n)).flatten() {
+        let turns = curve::without_twist(&chain.pointers());
+        (length / n as f64, chain.nodes, chain.middles, turns)
     } else {
-        let (l, nodes) = if places.len() == 2 && directions == [None; 2] {
-            (length / n as f64, hanging(from, to, line, scene.gravity, n))
+        let (l, nodes) = if hangs {
+            (length / n as f64, hang::straight([from, to], n))
         } else {
             let free = (places.len() == 2).then_some(cable.find_number("length")).flatten();
             let (chord, nodes) = curve::through(&places, directions, free.map(|length| length * (1.0 + strain)), n);
             (free.map_or(chord / (1.0 + strain), |length| length / n as f64), nodes)
         };
         let turns = curve::without_twist(&nodes);
-        (l, nodes, turns)
+        (l, nodes.clone(), middles(&nodes), turns)
     };
     let moving = velocities(scene, ends, [from, to]);
-    Ok(Cut { cable, section, n, l, m: mass * l, half_turn: half_turn(l), nodes, turns, moving })
+    Ok(Cut { cable, section, n, l, m: mass * l, half_turn: half_turn(l), nodes, middles, turns, moving })
 }
 
 /// Velocities of the ends of a cable at these places, resolved in world [m/s]; a free one moves as the other does.
@@ -268,7 +289,7 @@ fn rest(cable: &Part, first: Quat) -> Result<Vec3, (&'static str, String, &'stat
     }
     let toward = cable.vector("curved_towards").unwrap_or_default();
     let about = (first * Vec3::X).cross(toward);
-    if about.length() < LEAST_SLACK {
+    if about.length() < LEAST_SIDE {
         let message = "is curved towards where it runs".to_owned();
         return Err(("curved_towards", message, "a direction across the first element"));
     }
@@ -277,7 +298,7 @@ fn rest(cable: &Part, first: Quat) -> Result<Vec3, (&'static str, String, &'stat
 
 /// The elements as bodies.
 fn elements(scene: &mut Scene, cut: &Cut<'_>) {
-    let Cut { cable, n, l, m, half_turn, ref nodes, .. } = *cut;
+    let Cut { cable, n, l, m, half_turn, .. } = *cut;
     let radius = 0.5 * cable.number("diameter");
     let across = (m * (3.0 * radius * radius + l * l) / 12.0).max(LEAST_INERTIA * m * l * l);
     for k in 0..n {
@@ -303,7 +324,7 @@ fn elements(scene: &mut Scene, cut: &Cut<'_>) {
             angular_velocity,
             shapes: vec![shape],
             material: cable.get("material").map(|_| cable.word("material").to_string()),
-            position: (nodes[k] + nodes[k + 1]) * 0.5,
+            position: cut.middles[k],
             orientation: cut.turns[k],
             mass: Some(m),
             inertia: Some(Mat3::from_diagonal(Vec3::new(0.5 * m * radius * radius, across, across))),
@@ -340,9 +361,13 @@ fn joints(scene: &mut Scene, cut: &Cut<'_>) {
             .with("bending_stiffness", stiffness(section.bending))
             .with("torsional_stiffness", stiffness(section.torsion))
             .with("damping_time", cable.number("damping") / section.axial);
+        let budget = cable.find_number("joints");
+        if let Some(load) = section.breaking.is_finite().then_some(section.breaking).filter(|_| budget.is_none()) {
+            part.set("breaking_load", load);
+        }
         if !is_end {
             part.set("mass", m);
-            if let Some(joints) = cable.find_number("joints") {
+            if let Some(joints) = budget {
                 part.set("joints", joints);
                 part.set("join_angle", cable.number("join_angle"));
             }
@@ -400,26 +425,4 @@ fn held(scene: &mut Scene, cable: &Part, (point, name): (&Part, &str), p: Vec3, 
         });
     }
     Attachment { body: end.body.clone(), frame: name.into() }
-}
-
-/// n + 1 points at equal lengths along a cable between two points, hanging as it does at rest.
-fn hanging(from: Vec3, to: Vec3, line: element::Catenary, gravity: Vec3, n: usize) -> Vec<Vec3> {
-    let chord = to - from;
-    let up = -gravity.normalize_or(Vec3::NEG_Z);
-    let height = chord.dot(up);
-    let level = chord - up * height;
-    let span = level.length();
-    let slack = line.length > chord.length() * (1.0 + LEAST_SLACK);
-    if line.weight * line.length <= 0.0
-        || !slack && line.stiffness * (chord.length() / line.length - 1.0) > STRAIGHT * line.weight * line.length
-    {
-        return (0..=n).map(|k| from + chord * (k as f64 / n as f64)).collect();
-    }
-    let side = if span > LEAST_SLACK * line.length { level / span } else { up.any_orthonormal_vector() };
-    let ends = line.solve(span, height, None);
-    let place = |k: usize| {
-        let ([x, z], _) = line.place(ends, line.length * k as f64 / n as f64);
-        from + side * x + up * z
-    };
-    (0..=n).map(place).collect()
 }

@@ -6,7 +6,7 @@ use crate::equation::Dimension as D;
 use Range::{Any, Count, Fraction, NotNegative, Positive, Whole};
 
 /// Words under `packing` of `[[grains]]`.
-pub(super) const PACKINGS: &[&str] = &["lattice", "random", "listed", "file", "emitter"];
+pub(super) const PACKINGS: &[&str] = &["lattice", "random", "listed", "file", "emitter", "soil"];
 /// Words under `method` of `[granular]`.
 pub(super) const METHODS: &[&str] = &["force", "position"];
 /// Words under `rolling_law`.
@@ -15,7 +15,7 @@ pub(super) const ROLLING_LAWS: &[&str] = &["constant", "elastic_plastic"];
 const BOXED: &[&str] = &["lattice", "random", "emitter"];
 const COUNTED: &[&str] = &["lattice", "random"];
 const LISTED: &[&str] = &["listed"];
-const RADIUS: &[&str] = &["lattice", "random", "listed", "emitter"];
+const RADIUS: &[&str] = &["lattice", "random", "listed", "emitter", "soil"];
 const STIFFNESS: D = D::new(0, 1, -2);
 const AREA: D = D::new(2, 0, 0);
 const SURFACE_ENERGY: D = D::new(0, 1, -2);
@@ -34,10 +34,12 @@ pub(super) const GRAINS: Table = Table {
             text("material", "Material: density, Young's modulus, Poisson's ratio")
                 .required("such as material = \"glass\""),
             word("packing", PACKINGS, "How they are placed")
-                .required("packing = \"lattice\" with low and high, \"random\", \"listed\" or \"file\""),
+                .required("packing = \"lattice\" with low and high, \"random\", \"listed\", \"file\" or \"soil\""),
             vector("low", D::LENGTH, "Lower corner of the box they are in [m]").of(BOXED),
             vector("high", D::LENGTH, "Upper corner of the box they are in [m]").of(BOXED),
             number("count", D::ONE, Count, "How many; default as many as there is room for on a lattice").of(COUNTED),
+            text("soil", "What tools cut from layers of this soil becomes grains; those at rest on the ground become soil")
+                .of(&["soil"]),
             number("rate", MASS_FLOW, Positive, "Mass that appears per time in the box [kg/s]").of(&["emitter"]),
             number(
                 "jitter",
@@ -64,7 +66,13 @@ pub(super) const GRAINS: Table = Table {
                 "Rigid clumps instead of balls: centre x, y, z and radius of each sphere of one [m]; placed by its centre of mass",
             )
             .of(&["lattice", "random", "listed", "file"]),
-            number("clump_seed", D::ONE, Whole, "Start of the random numbers that turn clumps; without it all stand as given"),
+            list(
+                "hull",
+                &Form::Vector(3, measure(D::LENGTH, Any)),
+                "Convex polyhedra instead of balls: corners of one [m]; placed by its centre of mass",
+            )
+            .of(&["lattice", "random", "listed", "file"]),
+            number("clump_seed", D::ONE, Whole, "Start of the random numbers that turn clumps and hulls; without it all stand as given"),
         ],
         &[
             number("radius", D::LENGTH, Positive, "Radius of all [m]").of(RADIUS),
@@ -159,7 +167,12 @@ pub(super) const GRANULAR: Table = Table {
             "Step [s]; default a fifth of the shortest Rayleigh time, 1/240 s with method position",
         ),
         flag("books", "True if losses are booked by cause; default up to 20000 grains"),
-        number("snapshot_interval", D::TIME, Positive, "Time between snapshots of all grains [s]; default until/10"),
+        number(
+            "snapshot_interval",
+            D::TIME,
+            Positive,
+            "Time between snapshots of all grains [s]; default a tenth of the run, down to a sixtieth where grains are few",
+        ),
         number("memory", D::ONE, Positive, "Memory that grains may take [bytes]; default what the machine has to give"),
         vector("low", D::LENGTH, "Lower corner of the grains' world [m]; who leaves it is gone"),
         vector("high", D::LENGTH, "Upper corner of the grains' world [m]"),

@@ -3,7 +3,7 @@
 use super::{Places, Scene};
 use tippe_geometry::{Quat, Vec3};
 use tippe_granular::{
-    ClumpMass, ClumpSphere, Cohesion, Domain, Grain, GrainError, Grains, Random, Rolling, Sizes, lattice,
+    ClumpMass, ClumpSphere, Cohesion, Domain, Grain, GrainError, Grains, Random, Rolling, Sizes, Solid, lattice,
     random_sequential,
 };
 
@@ -42,19 +42,41 @@ pub struct GrainsSpec {
     pub places: Places,
 }
 
-/// A rigid clump of spheres. A packing places the spheres about the centres of mass that hold them; each clump has the size of its own.
+/// A rigid clump of spheres, or a polyhedron. A packing places the spheres about the centres of mass that hold them; each has the size of its
+/// own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClumpSpec {
-    /// Its spheres, in a frame of its own.
-    pub spheres: Vec<ClumpSphere>,
+    /// What it is, in a frame of its own.
+    pub form: ClumpForm,
     /// Start of the random numbers that turn clumps; without it all stand as given.
     pub seed: Option<u64>,
+}
+
+/// Form of a grain that is no ball.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ClumpForm {
+    /// Its spheres.
+    Spheres(Vec<ClumpSphere>),
+    /// Corners of a convex polyhedron [m].
+    Hull(Vec<Vec3>),
 }
 
 impl ClumpSpec {
     /// Radius of the sphere about the centre of mass that holds it [m].
     pub fn reach(&self) -> f64 {
-        ClumpMass::of_spheres(&self.spheres, 1.0).reach(&self.spheres)
+        match &self.form {
+            ClumpForm::Spheres(spheres) => ClumpMass::of_spheres(spheres, 1.0).reach(spheres),
+            // what has been read has a hull
+            ClumpForm::Hull(corners) => Solid::new(corners, 1.0).map_or(f64::NAN, |solid| solid.radius),
+        }
+    }
+
+    /// Number of spheres that lists know of it.
+    pub fn spheres(&self) -> usize {
+        match &self.form {
+            ClumpForm::Spheres(spheres) => spheres.len(),
+            ClumpForm::Hull(_) => 1,
+        }
     }
 }
 
@@ -125,6 +147,13 @@ pub enum Packing {
         /// Mass flow [kg/s].
         rate: f64,
     },
+    /// None at the start; what tools cut from `[[soil]]` becomes grains, and those at rest on it become soil again.
+    Soil {
+        /// Soil they stand for.
+        soil: String,
+        /// Radius of all [m].
+        radius: f64,
+    },
 }
 
 /// A box with grains.
@@ -164,7 +193,7 @@ pub struct Granular {
     pub step: Option<f64>,
     /// Whether losses are booked by cause; up to 20,000 grains if missing.
     pub books: Option<bool>,
-    /// Time between snapshots of all grains [s]; a tenth of the run if missing.
+    /// Time between snapshots of all grains [s]; if missing a tenth of the run, down to a sixtieth where grains are few.
     pub snapshot_interval: Option<f64>,
     /// Extent of the grains' world.
     pub domain: Option<Domain>,
@@ -177,8 +206,7 @@ pub struct Granular {
 impl Scene {
     /// An error where the grains of the scene would take more memory than they may. Nothing is allocated.
     pub fn check_memory(&self) -> Result<(), GrainError> {
-        let spheres =
-            |set: &GrainsSpec| set.asked() * set.clump.as_ref().map_or(1.0, |clump| clump.spheres.len() as f64);
+        let spheres = |set: &GrainsSpec| set.asked() * set.clump.as_ref().map_or(1.0, |clump| clump.spheres() as f64);
         Grains::check_memory(self.grains.iter().map(spheres).sum::<f64>() as usize, self.memory_of_grains())
     }
 
@@ -209,7 +237,7 @@ impl GrainsSpec {
     fn asked(&self) -> f64 {
         match &self.packing {
             Packing::Listed(grains) => grains.len() as f64,
-            Packing::Emitter { .. } => 0.0,
+            Packing::Emitter { .. } | Packing::Soil { .. } => 0.0,
             Packing::Lattice { region, .. } | Packing::Random(region) => {
                 region.count.map_or(region.bound(), |count| count as f64)
             }
@@ -220,7 +248,7 @@ impl GrainsSpec {
     pub fn grains(&self) -> Result<Vec<Grain>, (String, &'static str)> {
         let mut grains = match &self.packing {
             Packing::Listed(grains) => grains.clone(),
-            Packing::Emitter { .. } => Vec::new(),
+            Packing::Emitter { .. } | Packing::Soil { .. } => Vec::new(),
             Packing::Lattice { region, .. } | Packing::Random(region) => {
                 region.sizes.validate().map_err(|error| (error.to_string(), ""))?;
                 let asked = self.asked();
@@ -262,8 +290,10 @@ impl GrainsSpec {
     /// The set at another place: `position` and `orientation` of the frame it was given in.
     pub(super) fn moved(&mut self, position: Vec3, orientation: Quat) {
         // clumps turned at random are turned as much at random afterwards
-        for sphere in self.clump.iter_mut().flat_map(|clump| &mut clump.spheres) {
-            sphere.position = orientation * sphere.position;
+        match self.clump.as_mut().map(|clump| &mut clump.form) {
+            Some(ClumpForm::Spheres(spheres)) => spheres.iter_mut().for_each(|s| s.position = orientation * s.position),
+            Some(ClumpForm::Hull(corners)) => corners.iter_mut().for_each(|p| *p = orientation * *p),
+            None => {}
         }
         match &mut self.packing {
             Packing::Lattice { region, .. } | Packing::Random(region) | Packing::Emitter { region, .. }
@@ -277,6 +307,7 @@ impl GrainsSpec {
                 (region.low, region.high) = moved_box(region.low, region.high, position, orientation);
                 self.velocity = orientation * self.velocity;
             }
+            Packing::Soil { .. } => {}
             // a turned box is no box: its grains become a list; one that cannot be filled says so when the scene is compiled
             _ => {
                 if let Ok(mut grains) = self.grains() {

@@ -47,7 +47,7 @@ pub use flexible::{Flexible, InterfaceBody};
 pub use format_mechanism::kinds;
 pub use gallery::gallery;
 pub use grains::{
-    ClumpSpec, GrainMethod, GrainsSpec, Granular, MOST_GRAINS, Packing, ProbeSpec, Region, Servo, SinkSpec,
+    ClumpForm, ClumpSpec, GrainMethod, GrainsSpec, Granular, MOST_GRAINS, Packing, ProbeSpec, Region, Servo, SinkSpec,
 };
 pub use law::LAW_INPUTS;
 pub use placed::{shape_rotation, shapes_of};

@@ -7,7 +7,7 @@ use super::read_mechanism::{filled, keys_of_kind, missing};
 use super::reader::{Fields, Reader};
 use super::*;
 use std::path::Path;
-use tippe_granular::{ClumpSphere, Cohesion, Domain, Grain, Rolling, Sizes, grains_from_csv};
+use tippe_granular::{ClumpSphere, Cohesion, Domain, Grain, Rolling, Sizes, Solid, grains_from_csv};
 
 /// Reads all sets of grains into `scene`.
 pub(super) fn grains(reader: &mut Reader<'_>, fields: &Fields<'_>, scene: &mut Scene) {
@@ -43,6 +43,7 @@ fn set(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<GrainsSpec> {
             .map(|region| Packing::Lattice { region, jitter: reader.number(fields, "jitter").unwrap_or(0.0) }),
         "random" => region(reader, fields, own_radius).map(Packing::Random),
         "emitter" => emitter(reader, fields),
+        "soil" => soil(reader, fields),
         "listed" => listed(reader, fields, own_radius).map(Packing::Listed),
         _ => file(reader, fields).map(Packing::Listed),
     };
@@ -66,13 +67,25 @@ fn set(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<GrainsSpec> {
 /// The clump that stands at each place, if any.
 fn clump(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<ClumpSpec> {
     let seed = reader.number(fields, "clump_seed").map(|seed| seed as i64 as u64);
-    if fields.get("clump").is_none() {
+    let of = if fields.get("hull").is_some() { "hull" } else { "clump" };
+    if fields.get(of).is_none() {
         if seed.is_some() {
             missing(reader, fields, "clump", "the spheres of a clump");
         }
         return None;
     }
-    let place = fields.place_of("clump");
+    let place = fields.place_of(of);
+    if reader.flag(fields, "frozen") == Some(true) {
+        let message = format!("{} are {of}s and frozen", fields.what);
+        let help = match of {
+            "hull" => "a fixed body with shape = { kind = \"hull\", ... } for what never moves",
+            _ => "list the spheres of what never moves instead",
+        };
+        reader.error(fields.place_of("frozen"), message, help);
+    }
+    if of == "hull" {
+        return hull(reader, fields, place).map(|corners| ClumpSpec { form: ClumpForm::Hull(corners), seed });
+    }
     let spheres: Vec<[f64; 4]> = rows(reader, fields, "clump")?;
     if spheres.is_empty() {
         reader.error(place, format!("{}: its clump has no spheres", fields.what), "x, y, z and radius of each");
@@ -83,12 +96,27 @@ fn clump(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<ClumpSpec> {
         reader.error(place, message, "x, y, z and radius of each");
         return None;
     }
-    if reader.flag(fields, "frozen") == Some(true) {
-        let message = format!("{} are clumps and frozen", fields.what);
-        reader.error(fields.place_of("frozen"), message, "list the spheres of what never moves instead");
-    }
     let sphere = |[x, y, z, radius]: [f64; 4]| ClumpSphere { position: Vec3::new(x, y, z), radius };
-    Some(ClumpSpec { spheres: spheres.into_iter().map(sphere).collect(), seed })
+    Some(ClumpSpec { form: ClumpForm::Spheres(spheres.into_iter().map(sphere).collect()), seed })
+}
+
+/// Corners of the polyhedron that stands at each place, and nothing that only balls have.
+fn hull(reader: &mut Reader<'_>, fields: &Fields<'_>, place: Place) -> Option<Vec<Vec3>> {
+    let corners: Vec<[f64; 3]> = rows(reader, fields, "hull")?;
+    for key in ["clump", "rolling", "adhesion", "cohesion"] {
+        if fields.get(key).is_some() {
+            let message = format!("{} are hulls, and `{key}` is for balls", fields.what);
+            reader.error(fields.place_of(key), message, "leave one of the two away");
+            return None;
+        }
+    }
+    let corners: Vec<Vec3> = corners.into_iter().map(Vec3::from_array).collect();
+    if let Err(what) = Solid::new(&corners, 1.0) {
+        let message = format!("{}: its hull is none: {what}", fields.what);
+        reader.error(place, message, "four corners or more that do not lie in one plane");
+        return None;
+    }
+    Some(corners)
 }
 
 /// Reads all sinks into `scene`.
@@ -228,6 +256,24 @@ fn emitter(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Packing> {
     }
     let (region, rate) = (region(reader, fields, None), reader.number(fields, "rate"));
     Some(Packing::Emitter { region: region?, rate: rate? })
+}
+
+/// What a soil becomes where tools cut it.
+fn soil(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Packing> {
+    for (key, what) in
+        [("soil", "the soil of a layer, such as soil = \"loam\""), ("radius", "such as radius = \"30 mm\"")]
+    {
+        if fields.get(key).is_none() {
+            missing(reader, fields, key, what);
+        }
+    }
+    for key in ["frozen", "clump"] {
+        if fields.get(key).is_some() {
+            let message = format!("{} come from soil, and have `{key}`", fields.what);
+            reader.error(fields.place_of(key), message, "leave it out: soil becomes balls that move");
+        }
+    }
+    Some(Packing::Soil { soil: reader.text(fields, "soil")?.to_owned(), radius: reader.number(fields, "radius")? })
 }
 
 fn sizes(reader: &mut Reader<'_>, fields: &Fields<'_>, own_radius: Option<f64>) -> Option<Sizes> {

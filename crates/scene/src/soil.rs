@@ -45,6 +45,11 @@ pub struct SoilSpec {
 }
 
 impl SoilSpec {
+    /// The soil of a name: one of its own, or a built-in one.
+    pub fn kind(&self, name: &str) -> Option<SoilKind> {
+        self.kinds.iter().find(|kind| kind.name == name).cloned().or_else(|| SoilKind::named(name))
+    }
+
     /// The soil at another place; a ground is not turned.
     pub(super) fn moved(&mut self, by: Vec3) {
         let shift = |p: &mut [f64; 2]| *p = [p[0] + by.x, p[1] + by.y];

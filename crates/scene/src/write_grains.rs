@@ -24,6 +24,11 @@ pub(super) fn grains(spec: &GrainsSpec) -> Writer {
             region(&mut table, own);
             table.number("rate", Some(*rate));
         }
+        Packing::Soil { soil, radius } => {
+            table.text("packing", Some("soil"));
+            table.text("soil", Some(soil));
+            table.number("radius", Some(*radius));
+        }
         Packing::Listed(grains) => {
             table.text("packing", Some("listed"));
             let sphere = |g: &tippe_granular::Grain| numbers(&[g.position.x, g.position.y, g.position.z, g.radius]);
@@ -38,7 +43,10 @@ pub(super) fn grains(spec: &GrainsSpec) -> Writer {
     }
     if let Some(clump) = &spec.clump {
         let sphere = |s: &ClumpSphere| numbers(&[s.position.x, s.position.y, s.position.z, s.radius]);
-        table.put("clump", list(&clump.spheres, sphere));
+        match &clump.form {
+            ClumpForm::Spheres(spheres) => table.put("clump", list(spheres, sphere)),
+            ClumpForm::Hull(corners) => table.put("hull", list(corners, |p| numbers(&p.to_array()))),
+        }
         table.number("clump_seed", clump.seed.map(|seed| seed as i64 as f64));
     }
     table.vector("velocity", spec.velocity);

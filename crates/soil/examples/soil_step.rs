@@ -30,6 +30,7 @@ fn blade() {
         thickness: 0.02,
         teeth: (0, 0.0),
         bucket: None,
+        loosens: Vec::new(),
     };
     let mut record = ToolRecord::default();
     let mass = ground.mass();
@@ -47,7 +48,7 @@ fn blade() {
         let places = [&from, &to].map(|motion| tool.placed(motion));
         if let ([Some(a), Some(b)], Some(_)) = (&places, &bite) {
             tool.sweep(&mut ground, &mut record, a, b);
-            ground.settle(H, 9.81, &[tool.fence(b)]);
+            ground.settle(H, 9.81, &[tool.fence(b)], &[]);
         }
         rest += begin.elapsed().as_secs_f64();
     }
@@ -74,7 +75,7 @@ fn wheel(name: &str, size: [f64; 2], cell: f64) {
         let mut rows = Vec::new();
         patch.rows(ground.area(), 0, &motion, H, &mut rows);
         patch.leave(&mut ground, 0, &motion, H);
-        ground.settle(H, 9.81, &[]);
+        ground.settle(H, 9.81, &[], &[]);
         cells += patch.nodes.len();
     }
     let time = begin.elapsed().as_secs_f64();

@@ -12,6 +12,7 @@ use crate::compaction::{Packed, mean_stress, spread};
 use crate::ground::{Column, Ground, Layer};
 use crate::soft::Plate;
 use libm::{exp, sqrt};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use tippe_geometry::{Pose, Shape, Vec3, cast};
 
@@ -23,6 +24,8 @@ const MOVED: f64 = 1e-3;
 const STEEP: f64 = 0.1;
 /// Compliance of rows of tools, nothing beside the inverse mass of any machine: joints may hold the same [m/(N s^2)].
 const RIGID: f64 = 1e-10;
+/// Bodies slower than this press aside to all sides [m/s].
+const GOES: f64 = 1e-3;
 /// Cells of a patch at most that soil pressed aside goes over.
 const RIM: usize = 64;
 
@@ -36,7 +39,7 @@ pub struct Presser {
 }
 
 /// Where a body is and how it moves.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Motion {
     /// Frame c.
     pub X_wc: Pose,
@@ -129,6 +132,12 @@ pub struct Node {
     pub length: f64,
     /// The cell was pressed by the body in the step before.
     pub known: bool,
+    /// p of what lies uppermost [Pa], and what was pressed below it before, as a tread has it; pressed deeper now.
+    upper: f64,
+    /// See `upper`.
+    below: [f64; 3],
+    /// See `upper`.
+    deeper: bool,
 }
 
 /// All cells under a body.
@@ -203,35 +212,40 @@ impl Patch {
 
     /// Pressures and strengths of all cells.
     fn press(&mut self, ground: &Ground, body: u32, motion: &Motion) {
-        let plate = Plate { width: self.width.max(1e-6), length: self.width.max(1e-6) };
         for node in &mut self.nodes {
             let (column, surface) = (ground.column(node.at), ground.height(node.at));
             let Some(top) = column.top() else { continue };
             let kind = &ground.kinds[usize::from(top.kind)];
             let tread = column.tread;
-            let again = tread.deepest > 0.0 && (surface - tread.left).abs() < MOVED;
+            let pressed = tread.deepest > 0.0;
+            let again = pressed && (surface - tread.left).abs() < MOVED;
             node.known = again && tread.body == body + 1;
             let (deepest, least) = if again { (tread.deepest, tread.pressure) } else { (0.0, 0.0) };
             node.first = if again { tread.first } else { surface };
             node.shear = if node.known { tread.shear } else { [0.0; 2] };
             node.sinkage = node.first - node.point.z;
-            let law = kind.pressure();
-            let back = rebound_stiffness(top, kind, least, self.width);
+            let bed = Bed { top, kind, width: self.width };
             let rises = motion.at(node.point).z > 0.0;
-            let z = node.sinkage;
-            if z >= deepest {
-                let least = law.at(BLEND, &plate);
-                let (p, slope) = match z < BLEND {
-                    true => (least * z / BLEND, least / BLEND),
-                    false => {
-                        let p = law.at(z, &plate);
-                        (p, p * kind.bekker[2] / z)
+            [node.pressure, node.stiffness] = Node::line(node.sinkage, [deepest, least], &bed, rises);
+            node.upper = node.pressure;
+            // soil that came to lie on what was pressed does not undo it
+            node.below = match (again, pressed && surface > tread.left) {
+                (true, _) => tread.below,
+                (_, true) if tread.below[2] > tread.pressure => tread.below,
+                (_, true) => [tread.first, tread.deepest, tread.pressure],
+                _ => [0.0; 3],
+            };
+            let [first, deepest, least] = node.below;
+            if least > 0.0 {
+                let z = first - node.point.z;
+                let [p, stiffness] = Node::line(z, [deepest, least], &bed, rises);
+                if p > node.pressure {
+                    (node.pressure, node.stiffness) = (p, stiffness);
+                    node.deeper = z > deepest;
+                    if node.deeper {
+                        node.below = [first, z, p];
                     }
-                };
-                (node.pressure, node.stiffness) = (p, if rises && p > 0.0 { back.max(slope) } else { slope });
-            } else {
-                node.pressure = (least - back * (deepest - z)).max(0.0);
-                node.stiffness = if node.pressure > 0.0 { back } else { 0.0 };
+                }
             }
             let friction = kind.friction_at(top.void_ratio);
             node.strength = kind.cohesion_at(top.void_ratio) + node.pressure * libm::tan(friction);
@@ -284,15 +298,16 @@ impl Patch {
             let surface = ground.height(node.at);
             let tread = ground.column(node.at).tread;
             let again = tread.deepest > 0.0 && (surface - tread.left).abs() < MOVED;
-            if !again || node.sinkage > tread.deepest {
-                ground.compact(node, self.width, &cells);
+            let deeper = !again || node.sinkage > tread.deepest;
+            if deeper || node.deeper {
+                ground.compact(node, self.width, v, &cells);
             }
             let left = ground.height(node.at);
             ground.tread(node.at, |tread| {
-                if !again || node.sinkage > tread.deepest {
-                    (tread.first, tread.deepest, tread.pressure) = (node.first, node.sinkage, node.pressure);
+                if deeper {
+                    (tread.first, tread.deepest, tread.pressure) = (node.first, node.sinkage, node.upper);
                 }
-                (tread.shear, tread.body, tread.left) = (shear, body + 1, left);
+                (tread.shear, tread.body, tread.left, tread.below) = (shear, body + 1, left, node.below);
             });
         }
     }
@@ -312,8 +327,38 @@ impl Node {
             shear: [0.0; 2],
             length: 1.0,
             known: false,
+            upper: 0.0,
+            below: [0.0; 3],
+            deeper: false,
         }
     }
+
+    /// Pressure and stiffness at a depth z [m] of what was pressed `deepest` with `least` [m, Pa].
+    fn line(z: f64, [deepest, least]: [f64; 2], soil: &Bed<'_>, rises: bool) -> [f64; 2] {
+        let back = rebound_stiffness(soil.top, soil.kind, least, soil.width);
+        if z < deepest {
+            let p = (least - back * (deepest - z)).max(0.0);
+            return [p, if p > 0.0 { back } else { 0.0 }];
+        }
+        let plate = Plate { width: soil.width.max(1e-6), length: soil.width.max(1e-6) };
+        let law = soil.kind.pressure();
+        let first = law.at(BLEND, &plate);
+        let (p, slope) = match z < BLEND {
+            true => (first * z / BLEND, first / BLEND),
+            false => {
+                let p = law.at(z, &plate);
+                (p, p * soil.kind.bekker[2] / z)
+            }
+        };
+        [p, if rises && p > 0.0 { back.max(slope) } else { slope }]
+    }
+}
+
+/// What a cell presses on: its uppermost layer, the soil of it, b [m].
+struct Bed<'a> {
+    top: &'a Layer,
+    kind: &'a crate::SoilKind,
+    width: f64,
 }
 
 /// ku [Pa/m].
@@ -420,7 +465,7 @@ fn eigen(mut A: [[f64; 6]; 6]) -> ([f64; 6], [[f64; 6]; 6]) {
 
 impl Ground {
     /// Lowers a column to where a body pressed it, less what springs back: compacted from the top, the rest pressed aside.
-    fn compact(&mut self, node: &Node, width: f64, cells: &BTreeSet<[usize; 2]>) {
+    fn compact(&mut self, node: &Node, width: f64, v: Vec3, cells: &BTreeSet<[usize; 2]>) {
         let column = self.column(node.at);
         let Some(top) = column.top().copied() else { return };
         let kind = self.kinds[usize::from(top.kind)].clone();
@@ -455,14 +500,20 @@ impl Ground {
             }
         });
         if lower > 1e-9 {
-            self.press_aside(node.at, self.height(node.at) - lower, cells);
+            self.press_aside(node.at, self.height(node.at) - lower, v, cells);
         }
     }
 
-    /// What stands higher than z [m] over a cell goes to the nearest cells around that are not pressed, in equal parts.
-    fn press_aside(&mut self, at: [usize; 2], z: f64, cells: &BTreeSet<[usize; 2]>) {
+    /// What stands higher than z [m] over a cell goes to the nearest cells around that are not pressed, in equal parts; not ahead of a
+    /// body that moves with v [m/s], which would count it as ground that bears.
+    fn press_aside(&mut self, at: [usize; 2], z: f64, v: Vec3, cells: &BTreeSet<[usize; 2]>) {
         let mut free: Vec<[usize; 2]> = Vec::new();
+        let along = Vec3::new(v.x, v.y, 0.0);
+        let along = if along.length() > GOES { along.normalize() } else { Vec3::ZERO };
         for [dx, dy] in [[1isize, 0], [-1, 0], [0, 1], [0, -1]] {
+            if along.x * dx as f64 + along.y * dy as f64 > 0.5 {
+                continue;
+            }
             let steps = (1..=RIM as isize).map(|k| [at[0] as isize + k * dx, at[1] as isize + k * dy]);
             let inside = |c: &[isize; 2]| (0..2).all(|k| c[k] >= 0 && (c[k] as usize) < self.counts[k]);
             let mut beyond = steps.take_while(inside).map(|c| c.map(|x| x as usize));

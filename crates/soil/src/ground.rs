@@ -5,6 +5,7 @@
 use crate::kind::SoilKind;
 use crate::start::Start;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Cells along a side of a tile.
@@ -44,6 +45,8 @@ pub struct Tread {
     pub body: u32,
     /// Height in which it was left [m].
     pub left: f64,
+    /// What was pressed before soil came to lie on it: `first`, `deepest`, `pressure`; zeros: nothing.
+    pub below: [f64; 3],
 }
 
 /// A column: its layers from the bottom up.
@@ -280,7 +283,7 @@ impl Ground {
     }
 
     /// Tile of a cell, and its place there.
-    fn place(&self, [i, j]: [usize; 2]) -> (usize, usize) {
+    pub(crate) fn place(&self, [i, j]: [usize; 2]) -> (usize, usize) {
         ((j / TILE) * self.across + i / TILE, (j % TILE) * TILE + i % TILE)
     }
 
@@ -300,11 +303,11 @@ impl Ground {
     }
 
     /// The column over a cell.
-    pub fn column(&self, at: [usize; 2]) -> Column {
+    pub fn column(&self, at: [usize; 2]) -> Cow<'_, Column> {
         let (tile, place) = self.place(at);
         match &self.tiles[tile] {
-            Some(tile) => tile.columns[place],
-            None => self.start.column(self.centre(at), self.area(), &self.kinds),
+            Some(tile) => Cow::Borrowed(&tile.columns[place]),
+            None => Cow::Owned(self.start.column(self.centre(at), self.area(), &self.kinds)),
         }
     }
 

@@ -8,6 +8,9 @@ use crate::soft::{Pressure, Shear};
 use libm::pow;
 use serde::{Deserialize, Serialize};
 
+/// Share of the room that balls at rest at random take, 0.60 to 0.64 (Scott 1960): a grain of volume V stands for V/0.62 of loose soil.
+pub const SOLID: f64 = 0.62;
+
 /// A soil.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SoilKind {
@@ -62,6 +65,12 @@ impl SoilKind {
     /// Void ratio after it was moved: as loose as it lies [-].
     pub fn loose(&self) -> f64 {
         self.void_ratios[1]
+    }
+
+    /// Mass of the grains of soil that a ball of a radius [m] stands for [kg].
+    pub fn mass_of_ball(&self, radius: f64) -> f64 {
+        let volume = 4.0 / 3.0 * std::f64::consts::PI * radius * radius * radius;
+        self.grain_density / (1.0 + self.loose()) * volume / SOLID
     }
 
     /// Law of a plate.

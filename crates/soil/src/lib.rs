@@ -21,6 +21,6 @@ pub mod tool;
 mod tests;
 
 pub use ground::{Column, Ground, Layer, MOST_LAYERS, Parcel, TILE, Tile, Tread};
-pub use kind::{KINDS, SoilKind};
+pub use kind::{KINDS, SOLID, SoilKind};
 pub use slope::{Fence, Settled};
 pub use start::{Feature, FeatureKind, Relief, Start, StartLayer};

@@ -66,7 +66,8 @@ struct Flow {
 
 impl Ground {
     /// Lets soil slide for h [s] under gravity g [m/s^2].
-    pub fn settle(&mut self, h: f64, g: f64, fences: &[Fence]) -> Settled {
+    /// Soil does not slide into cells that are covered by bodies which press on them, given in rising order.
+    pub fn settle(&mut self, h: f64, g: f64, fences: &[Fence], covered: &[[usize; 2]]) -> Settled {
         let mut settled = Settled::default();
         let before = self.raised;
         for _ in 0..PASSES {
@@ -76,7 +77,7 @@ impl Ground {
             }
             let mut flows = Vec::new();
             for &number in &active {
-                self.find_flows(number, h / PASSES as f64, g, fences, &mut flows);
+                self.find_flows(number, h / PASSES as f64, g, (fences, covered), &mut flows);
             }
             self.flow(&active, &flows, h / PASSES as f64, &mut settled);
         }
@@ -95,7 +96,14 @@ impl Ground {
     }
 
     /// Steps of a tile that fail, or go on sliding.
-    fn find_flows(&self, number: usize, h: f64, g: f64, fences: &[Fence], flows: &mut Vec<Flow>) {
+    fn find_flows(
+        &self,
+        number: usize,
+        h: f64,
+        g: f64,
+        (fences, covered): (&[Fence], &[[usize; 2]]),
+        flows: &mut Vec<Flow>,
+    ) {
         let Some(tile) = self.tile(number) else { return };
         let (patch, corner) = (self.patch(number), self.corner(number));
         let flattest = self.kinds.iter().map(|kind| libm::tan(kind.friction[0].min(kind.friction[1])));
@@ -129,7 +137,8 @@ impl Ground {
                     t = self.column_flowing(&column);
                 }
                 let excess = step - length * t;
-                if excess <= STANDS * length || self.is_fenced(fences, from, to, [z1, z2]) {
+                let shut = || covered.binary_search(&to).is_ok() || self.is_fenced(fences, from, to, [z1, z2]);
+                if excess <= STANDS * length || shut() {
                     continue;
                 }
                 if !moving && c > 0.0 && !self.fails(to, from, g) {
@@ -200,14 +209,26 @@ impl Ground {
                 tile.speeds.fill([0.0; 4]);
             }
         }
-        // how many share a cell: sums of weights, by cell, in the order of the flows
-        let mut sharing = std::collections::BTreeMap::<[usize; 2], f64>::new();
+        // how many share a cell: sums of weights, by tile and place, in the order of the flows
+        let ends = |flow: &Flow| [flow.from, flow.to].map(|at| self.place(at));
+        let mut tiles: Vec<usize> = flows.iter().flat_map(|flow| ends(flow).map(|(tile, _)| tile)).collect();
+        tiles.sort_unstable();
+        tiles.dedup();
+        let mut sharing = vec![[0.0; TILE * TILE]; tiles.len()];
+        let slot = |tile: usize| tiles.binary_search(&tile).unwrap_or(0);
         for flow in flows {
-            *sharing.entry(flow.from).or_default() += flow.weight;
-            *sharing.entry(flow.to).or_default() += flow.weight;
+            for (tile, place) in ends(flow) {
+                sharing[slot(tile)][place] += flow.weight;
+            }
         }
-        for flow in flows {
-            let share = 1.0 / sharing[&flow.from].max(sharing[&flow.to]).max(1.0);
+        let shares: Vec<f64> = flows
+            .iter()
+            .map(|flow| {
+                let [from, to] = ends(flow).map(|(tile, place)| sharing[slot(tile)][place]);
+                1.0 / from.max(to).max(1.0)
+            })
+            .collect();
+        for (flow, share) in flows.iter().zip(shares) {
             let most = 0.5 * flow.excess * share * flow.weight;
             let went = (flow.speed * h * flow.excess * flow.weight / self.cell).min(most);
             self.slide(flow, went, settled);
@@ -224,8 +245,7 @@ impl Ground {
     /// Moves so much thickness [m] from cell to cell, top first; it comes to lie loose.
     fn slide(&mut self, flow: &Flow, thick: f64, settled: &mut Settled) {
         let (area, kinds) = (self.area(), self.kinds.clone());
-        let from = self.column(flow.from);
-        let Some(top) = from.top() else { return };
+        let Some(top) = self.column(flow.from).top().copied() else { return };
         let mass = thick * area * kinds[usize::from(top.kind)].grain_density / (1.0 + top.void_ratio);
         let mut pieces = [Layer::default(); crate::MOST_LAYERS];
         let mut n = 0;

@@ -129,7 +129,7 @@ fn ground(kind: SoilKind, e: f64, features: Vec<Feature>, cell: f64, low: [f64; 
 }
 
 fn settle(ground: &mut Ground, seconds: f64) -> f64 {
-    (0..(seconds * 60.0) as usize).map(|_| ground.settle(1.0 / 60.0, 9.81, &[]).lost).sum()
+    (0..(seconds * 60.0) as usize).map(|_| ground.settle(1.0 / 60.0, 9.81, &[], &[]).lost).sum()
 }
 
 /// A block of dry sand ends as a trapezoid with slopes of phi, and loses no mass.
@@ -205,6 +205,7 @@ fn blade_pushes() {
         thickness: 0.02,
         teeth: (0, 0.0),
         bucket: None,
+        loosens: Vec::new(),
     };
     let mut record = ToolRecord::default();
     let mass = ground.mass();
@@ -215,7 +216,7 @@ fn blade_pushes() {
         let [from, to] = [k, k + 1].map(|k| tool.placed(&at(k as f64 / 60.0)).unwrap());
         assert_eq!(from.forward, Vec3::X);
         tool.sweep(&mut ground, &mut record, &from, &to);
-        ground.settle(1.0 / 60.0, 9.81, &[tool.fence(&to)]);
+        ground.settle(1.0 / 60.0, 9.81, &[tool.fence(&to)], &[]);
     }
     near(ground.mass(), mass, 1e-13);
     near(ground.height_at([1.05, 0.0]).unwrap(), -0.1, 0.1);

@@ -37,6 +37,8 @@ pub struct Tool {
     pub teeth: (u32, f64),
     /// From the edge to the back of its floor [m], and what it holds [m^3]: of a bucket.
     pub bucket: Option<(Vec3, f64)>,
+    /// Soils, by index, that become grains where it cuts them.
+    pub loosens: Vec<bool>,
 }
 
 /// What survives a step of a tool.
@@ -44,6 +46,10 @@ pub struct Tool {
 pub struct ToolRecord {
     /// Soil in the bucket.
     pub load: Parcel,
+    /// Soil it has cut that is to become grains.
+    pub carry: Parcel,
+    /// Mass with its water of the grains in its bucket [kg].
+    pub grains: f64,
     /// Share of its cutting resistance that it met in the last step [-].
     pub share: f64,
     /// Force against its motion [N], and downwards [N], in the last step.
@@ -132,11 +138,39 @@ impl Tool {
             bite.aside += H * libm::tan(cut.tool_friction) + kind_adhesion * points[0][1] * width;
             bite.edge += self.edge_force(&cut, points[0][1], width);
         }
+        let walls = self.walls(ground, motion, &placed, g);
+        for (point, [along, down]) in walls {
+            pushed.push((point, along));
+            bite.along += along;
+            bite.edge += down;
+        }
         if bite.along > 0.0 {
             bite.point = pushed.iter().map(|(p, H)| *p * *H).sum::<Vec3>() / bite.along;
             bite.turn = pushed.iter().map(|(p, H)| H * (*p - bite.point).dot(placed.aside).abs()).sum();
         }
         Some(bite)
+    }
+
+    /// What holds the side walls of a bucket in the ground: friction of the soil at rest on both faces of each, over its floor, and the
+    /// edge that it cuts with. Where it acts, and the force against going on and going down [N].
+    ///   F = 2 l (gamma d^2/2 K0 tan(delta) + ca d),   K0 = 1 - sin(phi)  (Jaky 1944),   and q d/2 t ahead, q l t below.
+    fn walls(&self, ground: &Ground, motion: &Motion, placed: &Placed, g: f64) -> [(Vec3, [f64; 2]); 2] {
+        placed.edge.map(|end| {
+            let middle = end + 0.5 * placed.floor;
+            let depth = ground.height_at([middle.x, middle.y]).map_or(0.0, |z| z - middle.z);
+            let depth = depth.min(placed.top.z.max(0.0));
+            if self.bucket.is_none() || depth <= GRAZE {
+                return (middle, [0.0; 2]);
+            }
+            let speed = motion.at(middle).dot(placed.forward).max(0.0);
+            let (cut, adhesion) = self.soil(ground, middle, placed, depth, [0.5 * std::f64::consts::PI, speed, g]);
+            let length = placed.floor.length();
+            let rest = 1.0 - libm::sin(cut.friction);
+            let pressed = 0.5 * cut.unit_weight * depth * depth * rest * libm::tan(cut.tool_friction);
+            let held = 2.0 * length * (pressed + adhesion * depth);
+            let q = penetration([cut.cohesion, cut.friction, cut.unit_weight], depth) * self.thickness;
+            (middle + Vec3::Z * (0.5 * depth), [held + 0.5 * q * depth, held + q * length])
+        })
     }
 
     /// Soil that a slice cuts: means over what lies above the tip, by thickness.
@@ -275,6 +309,11 @@ impl Tool {
         }
         let mut parcel = ground.take_above(at, z);
         record.moved += (surface - z) * ground.area();
+        for (kind, mass) in parcel.0.iter_mut().enumerate() {
+            if self.loosens.get(kind) == Some(&true) {
+                record.carry.add(kind as u8, std::mem::take(mass));
+            }
+        }
         if let Some((_, capacity)) = self.bucket {
             let room = capacity * self.held(to, ground)[0] - record.load.volume(&ground.kinds);
             let volume = parcel.volume(&ground.kinds);
@@ -298,6 +337,49 @@ impl Tool {
         let tangent = back.z / sqrt((1.0 - back.z * back.z).max(1e-12));
         let steepest = ground.kinds.iter().map(|kind| libm::tan(kind.friction[0])).fold(f64::INFINITY, f64::min);
         [(1.0 - tangent / steepest).max(0.0), back.z]
+    }
+
+    /// Places for grains of a radius [m] that come from what it cut, from below: in the first cell behind the edge of a bucket, in front
+    /// of a blade on the ground.
+    pub fn places(&self, ground: &Ground, placed: &Placed, radius: f64) -> Vec<Vec3> {
+        const APART: f64 = 2.05;
+        let pitch = APART * radius;
+        let along = (placed.edge[1] - placed.edge[0]).normalize_or(placed.aside);
+        let inward = if self.bucket.is_some() { placed.floor.normalize_or(-placed.forward) } else { placed.forward };
+        let up = match self.bucket {
+            Some(_) => (placed.top - inward * inward.dot(placed.top)).normalize_or(Vec3::Z),
+            None => Vec3::Z,
+        };
+        let count = |length: f64| ((length - 2.0 * radius) / pitch).floor().max(0.0) as usize + 1;
+        let (across, layers) = (count(self.width()), count(placed.top.dot(up)));
+        let deep = count(ground.cell + radius);
+        let rim = 0.5 * (self.width() - pitch * across as f64 + pitch);
+        let mut out = Vec::with_capacity(across * deep * layers);
+        for layer in 0..layers {
+            for row in 0..deep {
+                for k in 0..across {
+                    let [a, b, l] = [row, layer, k].map(|n| n as f64 * pitch);
+                    let foot = placed.edge[0] + along * (rim + l) + inward * (0.5 * pitch + a);
+                    let on_ground = ground.height_at([foot.x, foot.y]).unwrap_or(foot.z).max(foot.z);
+                    let foot = if self.bucket.is_some() { foot } else { foot.with_z(on_ground) };
+                    out.push(foot + up * (0.5 * pitch + b));
+                }
+            }
+        }
+        out
+    }
+
+    /// True where a point is over the floor of a bucket and below its top.
+    pub fn holds(&self, placed: &Placed, p: Vec3) -> bool {
+        let Some(along) = (placed.edge[1] - placed.edge[0]).try_normalize() else { return false };
+        let inward = placed.floor.normalize_or(-placed.forward);
+        let up = (placed.top - inward * inward.dot(placed.top)).normalize_or(Vec3::Z);
+        let d = p - placed.edge[0];
+        let within = |x: f64, most: f64| (0.0..=most).contains(&x);
+        self.bucket.is_some()
+            && within(d.dot(along), self.width())
+            && within(d.dot(inward), placed.floor.length())
+            && within(d.dot(up), placed.top.dot(up))
     }
 
     /// Lets out what the bucket does not hold as it stands, in a step h [s]; it falls from its edge.

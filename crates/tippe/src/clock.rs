@@ -219,6 +219,15 @@ impl State {
             State::Granular(state) => Some(state.grains()),
         }
     }
+
+    /// Its ground, if it has any.
+    pub fn ground(&self) -> Option<&tippe_soil::Ground> {
+        match self {
+            State::Precise(state) => state.ground(),
+            State::Realtime(state) => state.ground(),
+            State::Granular(_) => None,
+        }
+    }
 }
 
 /// Why a simulation stopped before its end.

@@ -202,6 +202,14 @@ impl Simulation {
         }
     }
 
+    /// Its ground as it is, if it has any.
+    pub fn ground(&self) -> Option<&tippe_soil::Ground> {
+        match &self.engine {
+            Engine::Realtime(clock, _) => clock.state.ground(),
+            Engine::Standing(state) => state.ground(),
+        }
+    }
+
     /// What there is to say of all stretches so far.
     pub fn summary(&mut self) -> Summary {
         match &mut self.engine {

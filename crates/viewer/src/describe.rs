@@ -9,7 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use std::collections::HashSet;
 use tippe::element::Anchor;
-use tippe::model::Drive;
+use tippe::grains::Solid;
+use tippe::model::{Drive, GrainForm};
 use tippe::run::{Account, SignalName};
 use tippe::scene::{Clock, Scene, ShapeKind};
 use tippe::{Cause, Event, Model};
@@ -57,6 +58,9 @@ pub struct Description {
     pub warnings: Vec<String>,
     /// There are grains.
     pub grains: bool,
+    /// Polyhedra among them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub grain_shapes: Vec<GrainShape>,
     /// There is ground that changes.
     pub ground: bool,
     /// Settings that the clock runs with.
@@ -202,6 +206,8 @@ pub struct DescribedRope {
     pub rests: Vec<String>,
     /// Elements that its ends go on in.
     pub feeds: [Option<DescribedFeed>; 2],
+    /// Parts of a catenary: length at rest [m], weight per length [N/m], EA [N].
+    pub segments: Vec<[f64; 3]>,
 }
 
 /// A point that a cable runs around, its axle as z axis, or through.
@@ -315,10 +321,34 @@ impl Description {
             ledger: LedgerNames::new(),
             warnings: model.warnings.clone(),
             grains: model.grains.is_some(),
+            grain_shapes: grain_shapes(model),
             ground: model.soil.is_some(),
             settings,
         }
     }
+}
+
+/// The polyhedron of a set of grains, held by a ball of radius 1.
+#[derive(Clone, Debug, Serialize)]
+pub struct GrainShape {
+    /// Set.
+    pub class: u8,
+    /// Corners of its triangles, one after the other [-].
+    pub triangles: Vec<f32>,
+}
+
+fn grain_shapes(model: &Model) -> Vec<GrainShape> {
+    let mut all: Vec<GrainShape> = Vec::new();
+    for clump in model.grains.iter().flat_map(|grains| grains.clumps.iter()) {
+        let GrainForm::Solid(Solid { shape: Shape::Hull(hull), radius, .. }) = &*clump.form else { continue };
+        if all.iter().any(|known| known.class == clump.class) {
+            continue;
+        }
+        let corners = hull.faces().iter().flat_map(|face| face.corners).map(|i| hull.vertices()[i as usize] / *radius);
+        let triangles = corners.flat_map(|p| p.to_array()).map(|x| x as f32).collect();
+        all.push(GrainShape { class: clump.class, triangles });
+    }
+    all
 }
 
 fn shapes(spec: &tippe::scene::Body, geometries: &mut Vec<Geometry>) -> Vec<DescribedShape> {
@@ -439,6 +469,7 @@ fn ropes(scene: &Scene, model: &Model) -> Vec<DescribedRope> {
             tensions: tensions.collect(),
             rests: course.rests.iter().map(|k| state(*k)).collect(),
             feeds: [0, 1].map(feed),
+            segments: course.segments.iter().map(|part| [part.length, part.weight, part.stiffness]).collect(),
         };
         if rope.points.len() > 1 {
             let holds = rope.feeds.iter().flatten().find_map(|feed| feed.frames[0].body);

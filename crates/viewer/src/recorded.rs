@@ -22,6 +22,8 @@ const BLOCK_ROWS: usize = 16_384;
 const STRETCHES: usize = 2000;
 /// Events that are sent; more cannot be told apart on a time line.
 const EVENTS: usize = 20_000;
+/// Pictures of grains in a page with the run inside.
+const FRAMES: usize = 120;
 
 /// A run folder opened for the viewer.
 pub struct Recorded {
@@ -36,6 +38,7 @@ pub struct Recorded {
     surfaces: Vec<Surface>,
     patches: Option<Lines>,
     reach: Option<Lines>,
+    grains: grains::Snapshots,
 }
 
 /// What the page has to know about a recorded run.
@@ -116,6 +119,7 @@ impl Recorded {
             surfaces,
             patches,
             reach,
+            grains: grains::Snapshots::of(folder),
             run,
         })
     }
@@ -215,9 +219,25 @@ impl Recorded {
         self.reach.as_ref().map_or_else(|| Ok(serde_json::Value::Array(Vec::new())), |reach| reach.since(time))
     }
 
-    /// Grains of the snapshot at or before a time [s].
+    /// Grains at a time [s], between two snapshots on a straight line.
     pub fn grains(&self, time: f64) -> Result<Vec<u8>, RunError> {
-        grains::read(&self.run.folder, time)
+        self.grains.at(time)
+    }
+
+    /// Grains at equal times from the first snapshot to the last, as many as fit into these bytes and up to a hundred and twenty: the length of
+    /// each (u32), and the bytes of `grains`.
+    pub fn grain_frames(&self, most: usize) -> Result<Vec<u8>, RunError> {
+        let files = self.grains.files()?;
+        let (Some((first, _)), Some((last, _))) = (files.first(), files.last()) else { return Ok(Vec::new()) };
+        let size = self.grains(*last)?.len().max(self.grains(*first)?.len()) + 4;
+        let count = (most / size).clamp(2, FRAMES);
+        let mut frames = Vec::new();
+        for k in 0..count {
+            let one = self.grains(first + (last - first) * k as f64 / (count - 1) as f64)?;
+            frames.extend_from_slice(&(one.len() as u32).to_le_bytes());
+            frames.extend(one);
+        }
+        Ok(frames)
     }
 
     /// Surfaces that change with time.

@@ -7,6 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 
 /// Bytes of rows in one file at most; of a longer run every second, third, ... row is kept.
 const BYTES: usize = 48 << 20;
+/// Bytes of grains in it at most.
+const GRAIN_BYTES: usize = 24 << 20;
 /// Where the page keeps its data.
 const PLACE: &str = "<!--DATA-->";
 
@@ -22,6 +24,11 @@ pub fn standalone(runs: &[&Recorded]) -> Result<String, ViewerError> {
         let every = bytes.div_ceil(BYTES / runs.len()).max(1);
         let rows = STANDARD.encode(run.thinned(every)?);
         data += &format!("<script type=\"text/plain\" id=\"rows-{k}\">{rows}</script>\n");
+        let grains = run.grain_frames(GRAIN_BYTES / runs.len())?;
+        if !grains.is_empty() {
+            let grains = STANDARD.encode(grains);
+            data += &format!("<script type=\"text/plain\" id=\"grains-{k}\">{grains}</script>\n");
+        }
         for (i, surface) in run.surfaces().iter().enumerate() {
             let mut bytes = Vec::new();
             for row in (0..run.rows()).filter(|row| row.is_multiple_of(every) || row + 1 == run.rows()) {

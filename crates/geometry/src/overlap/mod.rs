@@ -5,13 +5,14 @@
 //!
 //! Ways: balls, half-spaces and ellipsoids in closed form; polyhedra by clipping faces against planes (exact up to
 //! rounding, no mesh of B is needed); cylinder, cone and capsule against a half-space by discs across their axis, whose
-//! circular segments are closed forms, integrated along the axis to rounding. Smoothing radii are left out.
+//! circular segments are closed forms, integrated along the axis to rounding; [`moments`] alone of cylinder and box likewise. Smoothing radii are left out.
 
 mod clip;
 mod mesh;
 mod moments;
 mod revolution;
 mod round;
+mod round_box;
 
 use crate::{Pose, Shape, Vec3};
 pub use mesh::{

@@ -9,6 +9,7 @@
 mod convex;
 
 use super::overlap;
+use super::round_box::box_cylinder;
 use crate::{Mat3, Pose, Shape, Vec3};
 
 /// What two solids share, summed up.
@@ -34,7 +35,7 @@ pub struct Moments {
 }
 
 /// Share of the area below which a face fades from `face_normal` [-].
-const MINOR_FACE: f64 = 0.05;
+pub(super) const MINOR_FACE: f64 = 0.05;
 /// Faces this steep (cosine between their normal and n) carry nothing [-].
 const STEEP: f64 = 1e-12;
 /// Corners of a face before it is cut; a cut adds at most one.
@@ -42,14 +43,20 @@ const CORNERS: usize = 4;
 /// Corners that fit without the heap: a rectangle cut by the six planes of a box.
 const ROOM: usize = CORNERS + 6;
 
-/// Moments of the overlap of two valid shapes; `None` as for [`overlap`]. Exact for polyhedra; for round solids against a
+/// Moments of the overlap of two valid shapes; `None` as for [`overlap`], but that cylinder and box have them too. Exact for polyhedra; for round solids against a
 /// half-space the second moment is that of the columns.
 pub fn moments(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Moments> {
-    use Shape::{Box, HalfSpace, Hull};
+    use Shape::{Box, Cylinder, HalfSpace, Hull};
     match (shape1, shape2) {
         (HalfSpace, Box { .. } | Hull(_)) => half_space(X_w1, shape2, X_w2),
         (Box { .. } | Hull(_), HalfSpace) => half_space(X_w2, shape1, X_w1).map(Moments::flipped),
         (Box { .. }, Box { .. }) => boxes(shape1, X_w1, shape2, X_w2),
+        (Box { half_extents, .. }, Cylinder { radius, half_height, .. }) => {
+            box_cylinder(*half_extents, X_w1, *radius, *half_height, X_w2)
+        }
+        (Cylinder { radius, half_height, .. }, Box { half_extents, .. }) => {
+            box_cylinder(*half_extents, X_w2, *radius, *half_height, X_w1).map(Moments::flipped)
+        }
         (Box { .. } | Hull(_), Box { .. } | Hull(_)) => convex::solids(shape1, X_w1, shape2, X_w2),
         _ => {
             let o = overlap(shape1, X_w1, shape2, X_w2)?;

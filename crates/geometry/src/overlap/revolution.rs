@@ -199,7 +199,7 @@ impl Plane {
 }
 
 /// phi - sin phi cos phi without cancellation for small angles.
-fn segment(phi: f64, sin: f64, cos: f64) -> f64 {
+pub(super) fn segment(phi: f64, sin: f64, cos: f64) -> f64 {
     if phi > 0.5 {
         return phi - sin * cos;
     }

@@ -3,6 +3,7 @@ mod clump;
 mod contact;
 mod realtime;
 mod run;
+mod solid;
 mod tools;
 
 use tippe_geometry::Vec3;

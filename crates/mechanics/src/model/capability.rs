@@ -81,7 +81,7 @@ const BY_LINE: Support = Approximate(
 const BY_POINTS: &str = "surfaces of triangles have one law for all their points";
 /// What the precise clock makes of grains.
 const AHEAD: &str = "in a step of the grains bodies feel what the last two steps let expect";
-/// Why grains by positions are alone.
+/// Why grains by positions do not run beside forces.
 const FORCES: &str = "its bodies feel forces of grains";
 /// What stands in for a servo.
 const PRESS: &str = "a plate on a prismatic joint with a force motor presses as told there";
@@ -96,7 +96,7 @@ const EXCEPTIONS: &[Capability] = &[
     )),
     grains(row("grains", Approximate(AHEAD), Approximate(DELAYED))),
     grains(row("clumps of grains", Approximate(AHEAD), Approximate(DELAYED))),
-    grains(row("grains by positions", No(FORCES), No(FORCES))),
+    grains(row("grains by positions", No(FORCES), Approximate(DELAYED))),
     grains(row("sink", Full, Full)),
     grains(row("probe", Full, Full)),
     grains(row("servo", No(PRESS), No(PRESS))),
@@ -218,7 +218,7 @@ pub fn elements(scene: &Scene, model: &Model) -> Vec<Found> {
     for set in &scene.grains {
         all.add("grains", format!("grains \"{}\"", set.name), set.places.entity);
         if set.clump.is_some() {
-            all.add("clumps of grains", format!("grains \"{}\"", set.name), set.places.of("clump"));
+            all.add("clumps of grains", format!("grains \"{}\"", set.name), set.places.entity);
         }
     }
     if scene.granular.method != GrainMethod::Force && !scene.grains.is_empty() {

@@ -11,11 +11,14 @@ use std::sync::Arc;
 use tippe_geometry::{Mat3, Pose, Vec3};
 use tippe_granular::{
     ClumpMass, ClumpSphere, ClumpStart, Cohesion, Emitter, Grain, GrainError, Grains, HastyWall, Probe, Probed,
-    RAYLEIGH_SHARE_MAX, Settings, Sink, Wall,
+    RAYLEIGH_SHARE_MAX, Settings, Sink, Solid, Wall,
 };
 
 /// Losses are booked by cause up to this many grains, where nobody says otherwise.
 const BOOKS_UP_TO: usize = 20_000;
+/// Snapshots of a run where nobody says how far apart they are: at least, at most, and grains in all of them together.
+const SNAPSHOTS: [f64; 2] = [10.0, 60.0];
+const SHOWN: f64 = 1e6;
 /// The step, where nobody says otherwise, as a share of the shortest Rayleigh time [-].
 const RAYLEIGH_SHARE: f64 = 0.2;
 
@@ -34,6 +37,8 @@ pub struct ModelGrains {
     pub sets: Vec<GrainSet>,
     /// Where grains appear, as they are at the start.
     pub emitters: Vec<Emitter>,
+    /// What soil becomes where tools cut it: set and radius [m].
+    pub dug: Vec<(u8, f64)>,
     /// Where grains vanish, as they are at the start, and their names.
     pub sinks: Vec<(String, Sink)>,
     /// Where grains are measured, and their names.
@@ -67,11 +72,29 @@ pub struct GrainSet {
     pub name: String,
 }
 
-/// A rigid clump as it is put in.
+/// What stands in place of a ball.
+#[derive(Clone, Debug)]
+pub enum GrainForm {
+    /// Spheres of a clump and their mass.
+    Clump(Vec<ClumpSphere>, ClumpMass),
+    /// A convex polyhedron.
+    Solid(Solid),
+}
+
+impl GrainForm {
+    /// Mass and principal axes.
+    pub fn mass(&self) -> &ClumpMass {
+        match self {
+            GrainForm::Clump(_, mass) | GrainForm::Solid(Solid { mass, .. }) => mass,
+        }
+    }
+}
+
+/// A rigid clump, or a polyhedron, as it is put in.
 #[derive(Clone, Debug)]
 pub struct GrainClump {
-    /// Its spheres and their mass; clumps that are alike share them.
-    pub form: Arc<(Vec<ClumpSphere>, ClumpMass)>,
+    /// What it is; those that are alike share it.
+    pub form: Arc<GrainForm>,
     /// Set.
     pub class: u8,
     /// Pose of the frame its spheres are given in.
@@ -177,14 +200,13 @@ impl ModelGrains {
 
     /// Smallest radius of the grains at the start and of those to come [m].
     fn smallest(&self) -> f64 {
-        let to_come = self.emitters.iter().map(|emitter| emitter.sizes.smallest());
-        self.spheres().map(|(_, radius)| radius).chain(to_come).fold(f64::INFINITY, f64::min)
+        self.spheres().chain(self.to_come()).map(|(_, radius)| radius).fold(f64::INFINITY, f64::min)
     }
 
     /// The set whose grains need the shortest step, at the start or to come.
     pub fn finest(&self) -> usize {
-        let to_come = self.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.smallest()));
-        let times = self.spheres().chain(to_come).map(|(class, r)| (class, self.settings.rayleigh_time(class, r)));
+        let times =
+            self.spheres().chain(self.to_come()).map(|(class, r)| (class, self.settings.rayleigh_time(class, r)));
         times.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(class, _)| usize::from(class))
     }
 
@@ -202,8 +224,7 @@ impl ModelGrains {
     fn too_cohesive(&self) -> Option<(usize, usize, f64)> {
         let n = self.settings.materials.len();
         let mut radii = vec![f64::INFINITY; n];
-        let to_come = self.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.smallest()));
-        for (class, radius) in self.spheres().chain(to_come) {
+        for (class, radius) in self.spheres().chain(self.to_come()) {
             let least = &mut radii[usize::from(class)];
             *least = least.min(radius);
         }
@@ -280,10 +301,27 @@ impl ModelGrains {
         self.probes.iter().map(|(_, probe)| no_stress(grains.probe(probe, &self.settings))).collect()
     }
 
-    /// Class and radius [m] of all spheres at the start, in the order of their ids.
+    /// Class and smallest radius [m] of what emitters and tools put in later.
+    fn to_come(&self) -> impl Iterator<Item = (u8, f64)> {
+        let emitted = self.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.smallest()));
+        emitted.chain(self.dug.iter().copied())
+    }
+
+    /// Class and radius [m] of all spheres at the start, in the order of their ids; of polyhedra that of the ball inside.
     fn spheres(&self) -> impl Iterator<Item = (u8, f64)> {
         let single = self.start.iter().map(|grain| (grain.class, grain.radius));
-        single.chain(self.clumps.iter().flat_map(|clump| clump.form.0.iter().map(|s| (clump.class, s.radius))))
+        let of_clump = |clump: &'_ GrainClump| -> Vec<(u8, f64)> {
+            match &*clump.form {
+                GrainForm::Clump(spheres, _) => spheres.iter().map(|s| (clump.class, s.radius)).collect(),
+                GrainForm::Solid(solid) => vec![(clump.class, solid.inner)],
+            }
+        };
+        single.chain(self.clumps.iter().flat_map(of_clump))
+    }
+
+    /// True when some grains are polyhedra.
+    pub fn has_solids(&self) -> bool {
+        self.clumps.iter().any(|clump| matches!(*clump.form, GrainForm::Solid(_)))
     }
 
     /// All grains in place.
@@ -295,7 +333,10 @@ impl ModelGrains {
         }
         for GrainClump { form, class, X_wb, velocity, spin } in self.clumps.iter() {
             let start = ClumpStart { class: *class, X_wb: *X_wb, velocity: *velocity, spin: *spin };
-            grains.insert_clump(&form.0, &form.1, &start, &self.settings)?;
+            match &**form {
+                GrainForm::Clump(spheres, mass) => grains.insert_clump(spheres, mass, &start, &self.settings)?,
+                GrainForm::Solid(solid) => grains.insert_solid(solid, &start, &self.settings)?,
+            };
         }
         Ok(grains)
     }

@@ -37,7 +37,11 @@ impl Compiler<'_> {
         for (block, (_, bodies)) in model.network.blocks.iter_mut().zip(sharing.blocks) {
             block.home = bodies.first().copied().unwrap_or(first_free);
         }
-        for (element, (_, bodies)) in model.elements.iter_mut().zip(sharing.elements) {
+        for (element, (_, mut bodies)) in model.elements.iter_mut().zip(sharing.elements) {
+            if bodies.is_empty() && element.kind.line() == Some("rope") {
+                // a rope between what stands still hangs there all the same
+                bodies.insert(first_free);
+            }
             element.bodies = bodies.into_iter().collect();
             let frames = element.kind.attached().frames;
             let may_go =

@@ -24,10 +24,10 @@ pub use drawings::{Coloured, ModelDrawing};
 pub use flexible::Part as FlexiblePart;
 use foreign::Foreign;
 pub use grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
-pub use grains::{GrainClump, GrainServo, GrainSet, GrainWall, ModelGrains, Pace};
+pub use grains::{GrainClump, GrainForm, GrainServo, GrainSet, GrainWall, ModelGrains, Pace};
 pub use inputs::{InputPlace, ModelInput};
 pub use mechanisms::JointPlace;
-pub use soil::{ModelFeed, ModelSoil, PointMeasure, SoilMeasure, ToolMeasure};
+pub use soil::{ModelFeed, ModelSoil, PointMeasure, SoilMeasure, Spoil, ToolMeasure};
 pub use starts::MechanismStart;
 pub use tippe_parts::sensor::Sensor as ModelSensor;
 

@@ -3,7 +3,7 @@
 use super::compile::Compiler;
 use super::{Drive, Model, ModelSignal, SignalSource};
 use tippe_geometry::{Shape, Vec3};
-use tippe_scene::{Clock, SoilSpec, did_you_mean};
+use tippe_scene::{Clock, Packing, SoilSpec, did_you_mean};
 use tippe_soil::bearing::Presser;
 use tippe_soil::tool::Tool;
 use tippe_soil::{Ground, KINDS, SoilKind, Start, StartLayer};
@@ -17,6 +17,8 @@ pub struct ModelSoil {
     pub ground: Ground,
     /// Blades and buckets.
     pub tools: Vec<Tool>,
+    /// What becomes of soils that are cut, by soil; nothing else than soil where it is none.
+    pub spoil: Vec<Option<Spoil>>,
     /// Bodies that may stand on it.
     pub pressers: Vec<Presser>,
     /// Where soil comes from: name, soil by index, cell, mass of grains per time [kg/s], from and until [s].
@@ -25,6 +27,17 @@ pub struct ModelSoil {
     pub points: Vec<(String, [f64; 2])>,
     /// g [m/s^2].
     pub gravity: f64,
+}
+
+/// Grains that a soil becomes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spoil {
+    /// Their set.
+    pub class: u8,
+    /// Their radius [m].
+    pub radius: f64,
+    /// Mass of soil without water that one of them stands for [kg].
+    pub mass: f64,
 }
 
 /// A conveyor that sheds soil.
@@ -49,6 +62,8 @@ pub enum SoilMeasure {
     Lost,
     /// Mass with its water that slid from cell to cell so far [kg].
     Slid,
+    /// Mass without water of what is grains now [kg].
+    Loose,
     /// Cells that are kept.
     Cells,
     /// Mass with its water that came from a feed [kg].
@@ -74,17 +89,20 @@ pub enum ToolMeasure {
     Mass,
     /// Loose volume in its bucket over what it holds [-].
     Fill,
+    /// Mass with its water of what it has cut and is to become grains [kg].
+    Carry,
 }
 
 impl ToolMeasure {
     /// All of them with name after the tool's and a dot, and SI unit.
-    pub const ALL: [(ToolMeasure, &'static str, &'static str); 6] = [
+    pub const ALL: [(ToolMeasure, &'static str, &'static str); 7] = [
         (ToolMeasure::Force, "force", "N"),
         (ToolMeasure::Down, "down", "N"),
         (ToolMeasure::Share, "share", "-"),
         (ToolMeasure::Volume, "volume", "m3"),
         (ToolMeasure::Mass, "mass", "kg"),
         (ToolMeasure::Fill, "fill", "-"),
+        (ToolMeasure::Carry, "carry", "kg"),
     ];
 }
 
@@ -121,32 +139,23 @@ impl Compiler<'_> {
             let message = format!("soil \"{}\" cannot run in the granular clock: it moves grains alone", spec.name);
             self.fail(spec.places.entity, message, "another clock");
         }
-        if let Some(set) = scene.grains.first() {
-            let message = format!(
-                "soil \"{}\" and grains \"{}\" cannot run together yet: grains do not feel it",
-                spec.name, set.name
-            );
-            self.fail(
-                spec.places.entity,
-                message,
-                "a height grid for the ground under grains, or `feeds` for what falls on soil",
-            );
-        }
         let g = model.gravity;
         if g.x != 0.0 || g.y != 0.0 || g.z >= 0.0 {
             let message = format!("soil \"{}\" lies along z, and gravity is [{}, {}, {}]", spec.name, g.x, g.y, g.z);
             self.fail(spec.places.entity, message, "gravity = [0, 0, -9.81]");
         }
         let ground = self.ground(spec);
-        let tools = self.tools(spec, model);
+        let spoil = ground.as_ref().map_or_else(Vec::new, |ground| self.spoil(&ground.kinds));
+        let tools = self.tools(spec, model, &spoil);
         let pressers = self.pressers(spec, model, &tools);
-        self.check_clock(spec, model, &tools, &pressers);
+        self.check_clock(spec, model, &tools, spoil.len());
         let feeds = ground.as_ref().map_or_else(Vec::new, |ground| self.feeds(spec, ground));
         let (Some(ground), true) = (ground, self.errors.len() == before) else { return };
         let soil = ModelSoil {
             name: spec.name.clone(),
             ground,
             tools,
+            spoil,
             pressers,
             feeds,
             points: spec.points.clone(),
@@ -165,8 +174,7 @@ impl Compiler<'_> {
         let mut kinds: Vec<SoilKind> = Vec::new();
         let mut layers = Vec::new();
         for layer in &spec.layers {
-            let own = spec.kinds.iter().find(|kind| kind.name == layer.soil).cloned();
-            let Some(kind) = own.or_else(|| SoilKind::named(&layer.soil)) else {
+            let Some(kind) = spec.kind(&layer.soil) else {
                 let known = KINDS.iter().map(|row| row.name).chain(spec.kinds.iter().map(|kind| kind.name.as_str()));
                 let help = did_you_mean(&layer.soil, known);
                 self.fail(layer.place, format!("soil \"{}\": there is no soil \"{}\"", spec.name, layer.soil), &help);
@@ -215,8 +223,23 @@ impl Compiler<'_> {
         feeds
     }
 
+    /// What becomes of soils that are cut.
+    fn spoil(&mut self, kinds: &[SoilKind]) -> Vec<Option<Spoil>> {
+        let mut spoil = vec![None; kinds.len()];
+        for (class, set) in self.scene.grains.iter().enumerate() {
+            let Packing::Soil { soil, radius } = &set.packing else { continue };
+            let Some(k) = kinds.iter().position(|kind| kind.name == *soil) else { continue };
+            if spoil[k].is_some() {
+                let message = format!("grains \"{}\" are a second set that soil \"{soil}\" becomes", set.name);
+                self.fail(set.places.entity, message, "one set for each soil");
+            }
+            spoil[k] = Some(Spoil { class: class as u8, radius: *radius, mass: kinds[k].mass_of_ball(*radius) });
+        }
+        spoil
+    }
+
     /// Tools with their bodies.
-    fn tools(&mut self, spec: &SoilSpec, model: &Model) -> Vec<Tool> {
+    fn tools(&mut self, spec: &SoilSpec, model: &Model, spoil: &[Option<Spoil>]) -> Vec<Tool> {
         let mut tools = Vec::new();
         for own in &spec.tools {
             let Some(body) = model.body(&own.body) else {
@@ -231,6 +254,12 @@ impl Compiler<'_> {
                     own.name, spec.cell
                 ));
             }
+            if spoil.iter().any(Option::is_some) && model.bodies[body].colliders.is_empty() {
+                self.warnings.push(format!(
+                    "tool \"{}\": body \"{}\" has no shapes, so that the grains that it cuts pass through it. help: boxes for its walls",
+                    own.name, own.body
+                ));
+            }
             let shift = model.bodies[body].p_bc;
             tools.push(Tool {
                 name: own.name.clone(),
@@ -240,6 +269,7 @@ impl Compiler<'_> {
                 thickness: own.thickness,
                 teeth: own.teeth,
                 bucket: own.bucket,
+                loosens: spoil.iter().map(Option::is_some).collect(),
             });
         }
         tools
@@ -279,20 +309,21 @@ impl Compiler<'_> {
         pressers
     }
 
-    /// The precise clock has no rows with bounds: its bodies on soil have a given motion.
-    fn check_clock(&mut self, spec: &SoilSpec, model: &Model, tools: &[Tool], pressers: &[Presser]) {
+    /// The precise clock has no rows: what would be a mass that goes with a free body is refused there.
+    fn check_clock(&mut self, spec: &SoilSpec, model: &Model, tools: &[Tool], kinds: usize) {
         if self.clock != Clock::Precise {
             return;
         }
-        let bodies = tools.iter().map(|tool| tool.body).chain(pressers.iter().map(|presser| presser.body));
-        let free = bodies.map(|b| &model.bodies[b as usize]).find(|body| body.drive == Drive::Free);
-        if let Some(body) = free {
+        let holds =
+            |tool: &&Tool| tool.bucket.is_some() && tool.loosens.iter().filter(|becomes| **becomes).count() < kinds;
+        let free = |tool: &&Tool| model.bodies[tool.body as usize].drive == Drive::Free;
+        if let Some(tool) = tools.iter().filter(holds).find(free) {
             let message = format!(
-                "soil \"{}\" and body \"{}\" cannot run in the precise clock: what soil bears and resists has bounds that a body may \
-                 stand at, with a memory in every cell, and no potential between; only bodies of a given motion meet soil there",
-                spec.name, body.name
+                "soil \"{}\": bucket \"{}\" of the free body \"{}\" cannot run in the precise clock: soil in it is a mass that comes and goes with its rows",
+                spec.name, tool.name, model.bodies[tool.body as usize].name
             );
-            self.fail(spec.places.entity, message, "clock = \"realtime\", or `ignore` the body");
+            let help = "[[grains]] with packing = \"soil\" for each of its soils, or clock = \"realtime\"";
+            self.fail(spec.places.entity, message, help);
         }
     }
 }
@@ -304,6 +335,7 @@ fn name_signals(model: &mut Model, soil: &ModelSoil) {
     };
     add(format!("{}.lost", soil.name), "-", SoilMeasure::Lost);
     add(format!("{}.slid", soil.name), "kg", SoilMeasure::Slid);
+    add(format!("{}.loose", soil.name), "kg", SoilMeasure::Loose);
     add(format!("{}.cells", soil.name), "-", SoilMeasure::Cells);
     for (k, feed) in soil.feeds.iter().enumerate() {
         add(format!("{}.mass", feed.name), "kg", SoilMeasure::Fed(k as u32));

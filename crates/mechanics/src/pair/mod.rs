@@ -186,6 +186,13 @@ impl<'a> Ends<'a> {
         kind == ContactKind::Patch && !point_law || kind == ContactKind::Surface || along
     }
 
+    /// True where solids that touch as surfaces share what has a closed form, and the law needs no more of it.
+    fn share_in_closed_form(&self, law: &NormalLaw) -> bool {
+        let overlaps =
+            matches!(law, NormalLaw::Foundation { .. } | NormalLaw::Volume { .. } | NormalLaw::Bardaro { .. });
+        overlaps && Patch::is_closed(self.shapes())
+    }
+
     /// Centre in its body's frame c and radius of element `k`, if it is a ball [m].
     fn ball(&self, k: usize) -> Option<(Vec3, f64)> {
         match self.elements[k].shape {
@@ -219,7 +226,7 @@ impl<'a> Ends<'a> {
             (Some((c, r)), None, _, Some((n_w, offset))) => {
                 PairGeometry::SpherePlane { c, r, n_w, offset, flipped: true }
             }
-            _ if contact_kind(shape1, shape2) == ContactKind::Surface => {
+            _ if contact_kind(shape1, shape2) == ContactKind::Surface && !self.share_in_closed_form(law) => {
                 let restitution = match law {
                     NormalLaw::Foundation { restitution, .. } => *restitution,
                     _ => 1.0,

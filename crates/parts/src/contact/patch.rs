@@ -46,6 +46,11 @@ impl Patch {
         Patch { shapes: sharp, size, rolling_radius, half_space, rods: rods(shapes), bound: radii[0] + radii[1] }
     }
 
+    /// True where what two solids share has a closed form though one of them is round: a cylinder and a box.
+    pub fn is_closed(shapes: [&Shape; 2]) -> bool {
+        matches!(shapes, [Shape::Cylinder { .. }, Shape::Box { .. }] | [Shape::Box { .. }, Shape::Cylinder { .. }])
+    }
+
     /// L [m].
     pub fn layer(&self) -> f64 {
         0.5 * std::f64::consts::PI * self.size

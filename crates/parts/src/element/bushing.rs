@@ -9,7 +9,7 @@ use super::{
     Strut, UNBOUNDED,
 };
 use super::{Build, Element, ElementSpec, NewPose};
-use crate::kinematics::rotation_vector;
+use crate::kinematics::{Kinematics, rotation_vector};
 use crate::six::Six;
 use tippe_format::equation::Dimension;
 use tippe_format::key::{Ends, Form, Range, Spec, flag, key, per_axis};
@@ -104,7 +104,12 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
 impl Bushing {
     /// d and theta.
     pub(super) fn offset(seen: &Seen<'_>) -> (Vec3, Vec3) {
-        let [f1, f2] = [&seen.frames[0], &seen.frames[1]];
+        Bushing::between(seen.frames)
+    }
+
+    /// Those of two frames.
+    pub(super) fn between(frames: &[Kinematics]) -> (Vec3, Vec3) {
+        let [f1, f2] = [&frames[0], &frames[1]];
         let R1 = f1.R.transpose();
         (R1 * (f2.p - f1.p), rotation_vector(&(R1 * f2.R)))
     }

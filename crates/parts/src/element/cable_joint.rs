@@ -15,11 +15,12 @@
 
 use super::bushing::{Bushing, inverse_left_jacobian};
 use super::{
-    Acting, Action, Anchor, Attached, Circle, Course, Effect, ElementAccount, Output, RowEnd, RowList, Seen, StepAhead,
-    Strut, UNBOUNDED, Welding,
+    Acting, Action, Anchor, Attached, Circle, Course, Effect, ElementAccount, ElementMode, Finish, Output, RowEnd,
+    RowList, Seen, StepAhead, Strut, Trip, UNBOUNDED, Welding,
 };
 use super::{Build, Element, ElementSpec};
 use crate::cause::Cause;
+use crate::event::EventKind;
 use crate::six::Six;
 use std::borrow::Cow;
 use tippe_format::equation::Dimension;
@@ -44,6 +45,8 @@ pub struct CableJoint {
     pub length: f64,
     /// How many joints of its cable may move at once, and the angle that is worth a joint [rad], if it may be welded.
     pub budget: Option<(usize, f64)>,
+    /// Tension at which it breaks [N]; infinite if it does not.
+    pub breaking: f64,
 }
 
 /// How scenes know it.
@@ -84,6 +87,12 @@ pub const SPEC: ElementSpec = ElementSpec {
                 "Damping of the material over its stiffness [s]",
             )
             .or(0.0),
+            number(
+                "breaking_load",
+                Dimension::FORCE,
+                Range::Positive,
+                "Tension at which it breaks [N]; never, if there is none",
+            ),
             any("joints", Range::Count, "Realtime: joints of its cable that may move at once; the others are welded"),
             any("join_angle", Range::Positive, "Realtime: a bend that is worth a joint [rad]").or(0.01),
         ]],
@@ -108,6 +117,7 @@ fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         mass: part.number("mass"),
         length,
         budget: part.find_number("joints").map(|joints| (joints as usize, part.number("join_angle"))),
+        breaking: part.find_number("breaking_load").unwrap_or(f64::INFINITY),
     })))
 }
 
@@ -131,7 +141,13 @@ impl Acting for CableJoint {
 
     fn course(&self) -> Option<Course> {
         let point = Circle { radius: 0.0, sense: 1.0 };
-        Some(Course { circles: vec![point], tensions: vec![0], rests: Vec::new(), feeds: [None, None] })
+        Some(Course {
+            circles: vec![point],
+            tensions: vec![0],
+            rests: Vec::new(),
+            feeds: [None, None],
+            segments: Vec::new(),
+        })
     }
 
     fn outputs(&self) -> &[Output] {
@@ -144,10 +160,33 @@ impl Acting for CableJoint {
     }
 
     fn accounts(&self) -> &'static [ElementAccount] {
-        &[ElementAccount { cause: Cause::Damping, name: "loss" }]
+        const LOSS: ElementAccount = ElementAccount { cause: Cause::Damping, name: "loss" };
+        const BROKEN: ElementAccount = ElementAccount { cause: Cause::Breaking, name: "broken" };
+        if self.breaking.is_finite() { &[LOSS, BROKEN] } else { &[LOSS] }
+    }
+
+    fn watched(&self) -> usize {
+        usize::from(self.breaking.is_finite())
+    }
+
+    fn watch(&self, _: usize, seen: &Seen<'_>) -> f64 {
+        let (d, _) = Bushing::offset(seen);
+        if seen.mode().held { -1.0 } else { self.stiffness * d.length() / self.breaking - 1.0 }
+    }
+
+    fn event(&self, _: usize, mode: ElementMode) -> Option<EventKind> {
+        (!mode.held).then_some(EventKind::Break)
+    }
+
+    fn trip(&self, _: usize, seen: &Seen<'_>) -> Trip {
+        Trip { mode: ElementMode { held: true, ..seen.mode() }, rate: None, lost: self.stored(seen) }
     }
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {
+        if seen.mode().held {
+            out.shown.extend([0.0; 2]);
+            return;
+        }
         let [f1, f2] = [&seen.frames[0], &seen.frames[1]];
         let (R1, tau) = (f1.R.transpose(), self.damping_time);
         let (d, theta) = Bushing::offset(seen);
@@ -166,6 +205,9 @@ impl Acting for CableJoint {
 
     /// Rows along the axes of frame 1, and about the directions in which theta grows.
     fn rows(&self, seen: &Seen<'_>, step: &StepAhead<'_>, out: &mut RowList) {
+        if seen.mode().held {
+            return;
+        }
         let [f1, f2] = [&seen.frames[0], &seen.frames[1]];
         let (d, theta) = Bushing::offset(seen);
         let step_damping = self.bend_damping(self.stiffness * d.length(), step.h);
@@ -192,6 +234,9 @@ impl Acting for CableJoint {
     }
 
     fn stored(&self, seen: &Seen<'_>) -> f64 {
+        if seen.mode().held {
+            return 0.0;
+        }
         let (d, theta) = Bushing::offset(seen);
         self.energy(d, theta)
     }
@@ -205,6 +250,23 @@ impl Acting for CableJoint {
             4 | 5 => *bending = libm::hypot(*bending, force),
             _ => {}
         }
+    }
+
+    fn finishes(&self) -> bool {
+        self.breaking.is_finite()
+    }
+
+    /// Breaks where the rows along the step pulled with more than it bears.
+    fn finish(&self, step: &mut Finish<'_>) {
+        let pulls = step.impulses.iter().filter(|(part, _)| *part < 3);
+        let tension = libm::sqrt(pulls.map(|(_, impulse)| impulse * impulse).sum::<f64>()) / step.h;
+        if step.modes[0].held || tension <= self.breaking {
+            return;
+        }
+        let (d, theta) = Bushing::between(&step.after.frames);
+        step.lost[1] += self.energy(d, theta);
+        step.happened.push((0, step.modes[0]));
+        step.modes[0].held = true;
     }
 
     fn line(&self) -> Option<&'static str> {

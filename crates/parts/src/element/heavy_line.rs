@@ -2,20 +2,24 @@
 //! to end 2, H the level part of its tension and V_1, V_2 what its ends carry, the ends feel
 //!   F_1 = H e - V_1 up,   F_2 = -H e - V_2 up.
 //! It stores E(r, z_1, z_2) with dE/dr = H, dE/dz_k = V_k (cable/hanging.rs): its power on the bodies is what it gives away. It has no inertia.
+//! A line that damps is pulled by c e'/L more, e the integral of its strain: the ends feel c e'/L times the slopes of e by r, z_1, z_2, and it
+//! loses c e'^2/L. It breaks where its tension exceeds what one of its parts bears; then it is gone, with what it stored.
 //!
 //! In a fixed step it is four springs: along the principal directions of d(H, V_1, V_2)/d(r, z_1, z_2), and across, H/r. Each pulls at the beginning as
 //! the line does; it is as stiff as the line is there or where the step leads, whichever is more.
 
-use super::cable::{AtRest, Bottom, Catenary, Hanging, Section};
+use super::cable::{AtRest, Bottom, Catenary, Circle, Hanging, MOST_STRAIN, Section};
 use super::{
-    Acting, Action, Anchor, Attached, Build, Element, ElementAccount, Finish, Output, RowEnd, RowList, Seen, StepAhead,
-    Strut, UNBOUNDED,
+    Acting, Action, Anchor, Attached, Build, Course, Element, ElementAccount, ElementMode, Finish, Output, RowEnd,
+    RowList, Seen, StepAhead, Strut, Trip, UNBOUNDED,
 };
 use crate::cause::Cause;
+use crate::event::EventKind;
 use crate::kinematics::Kinematics;
 use crate::six::Six;
 use libm::{hypot, sqrt};
 use std::borrow::Cow;
+use std::sync::Mutex;
 use tippe_format::part::Part;
 use tippe_geometry::Vec3;
 
@@ -25,6 +29,12 @@ const ON_BOTTOM: f64 = 1e-6;
 const LEAST_STIFFNESS: f64 = 1e-6;
 /// Sweeps that make a matrix of three rows diagonal.
 const SWEEPS: usize = 12;
+/// Pieces in which a part of a line is drawn.
+const DRAWN: usize = 24;
+/// Which of the rows of a step is its damper.
+const DAMPER: u8 = 4;
+/// In a step a line is asked for at its beginning, where it leads and at its end.
+const PLACES: usize = 3;
 
 /// A heavy line.
 #[derive(Clone, Debug)]
@@ -35,6 +45,36 @@ pub struct HeavyLine {
     pub up: Vec3,
     /// Its statics.
     pub hanging: Hanging,
+    /// c: tension per rate of strain [N s].
+    pub damping: f64,
+    /// Tension that each of its parts bears [N]; infinite if it does not break.
+    pub bears: Vec<f64>,
+    solved: Known,
+}
+
+/// Where a line was last asked for, r, z_1 and z_2, and how it hangs there: what it is asked for again is not solved again. It hangs as it would,
+/// whoever asks.
+#[derive(Debug, Default)]
+struct Known(Mutex<(usize, [Option<([f64; 3], AtRest)>; PLACES])>);
+
+impl Clone for Known {
+    fn clone(&self) -> Known {
+        Known::default()
+    }
+}
+
+impl Known {
+    fn or(&self, at: [f64; 3], solve: impl FnOnce() -> AtRest) -> AtRest {
+        let Ok(mut known) = self.0.lock() else { return solve() };
+        let found = known.1.iter().flatten().find(|(place, _)| *place == at).map(|(_, rest)| *rest);
+        found.unwrap_or_else(|| {
+            let rest = solve();
+            let next = known.0;
+            known.1[next] = Some((at, rest));
+            known.0 = (next + 1) % PLACES;
+            rest
+        })
+    }
 }
 
 /// Where its ends are.
@@ -74,7 +114,11 @@ pub(super) fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         build.wrong("hangs as a catenary and has no weight", help);
         return None;
     };
-    let mut line = HeavyLine { ends, up, hanging: Hanging { parts, bottom: None } };
+    // of segments each has its own; one for all goes before
+    let own = part.find_number("breaking_load");
+    let bears = of.iter().map(|part| own.unwrap_or(Section::of(part).breaking)).collect();
+    let hanging = Hanging { parts, bottom: None };
+    let mut line = HeavyLine { ends, up, hanging, damping: part.number("damping"), bears, solved: Known::default() };
     let frames = ends.map(|anchor| Kinematics { p: build.pose(&anchor).1, ..Kinematics::WORLD });
     let heights = line.span(&frames).heights;
     if let Some(height) = part.find_number("seabed") {
@@ -106,6 +150,26 @@ pub(super) fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         }
         line.hanging.bottom = Some(Bottom { height, friction, anchor: anchor.unwrap_or(0) });
     }
+    let (strained, rest) = (line.strained(&frames), line.at_rest(&line.span(&frames)));
+    let unbroken = line.bears.iter().all(|most| most.is_infinite());
+    let strain = rest.tension(0).max(rest.tension(1))
+        / line.hanging.parts.iter().map(|part| part.stiffness).fold(f64::INFINITY, f64::min);
+    if unbroken && strain > MOST_STRAIN {
+        let message = format!(
+            "is {:.6} m long at rest, too short for its ends: stretched by {:.0} per cent",
+            line.hanging.length(),
+            100.0 * strain
+        );
+        build.wrong(&message, "more length; a cord that stretches so far has a `breaking_load`");
+        return None;
+    }
+    if strained > 1.0 {
+        let (most, bears) =
+            (rest.tension(0).max(rest.tension(1)), line.bears.iter().copied().fold(f64::INFINITY, f64::min));
+        let message = format!("starts with {most:.4e} N, and breaks at {bears:.4e} N");
+        build.wrong(&message, "its length at rest is too short for its ends: more length, or a stronger line");
+        return None;
+    }
     Some(Element::HeavyLine(Box::new(line)))
 }
 
@@ -124,7 +188,32 @@ impl HeavyLine {
     }
 
     fn at_rest(&self, span: &Span) -> AtRest {
-        self.hanging.at_rest(span.level, span.heights)
+        let [z1, z2] = span.heights;
+        self.solved.or([span.level, z1, z2], || self.hanging.at_rest(span.level, span.heights))
+    }
+
+    /// Its largest tension over what it bears there [-].
+    fn strained(&self, frames: &[Kinematics]) -> f64 {
+        if self.bears.iter().all(|most| most.is_infinite()) {
+            return 0.0;
+        }
+        self.hanging.strained(&self.at_rest(&self.span(frames)), &self.bears)
+    }
+
+    /// c e'/L [N].
+    fn damped(&self, frames: &[Kinematics], span: &Span, rest: &AtRest) -> f64 {
+        if self.damping == 0.0 {
+            return 0.0;
+        }
+        let [up1, up2] = [0, 1].map(|k| self.up.dot(frames[k].v));
+        let rates = [span.along.dot(frames[1].v - frames[0].v), up1, up2];
+        let stretching: f64 = (0..3).map(|k| rest.stretch[k] * rates[k]).sum();
+        self.damping * stretching / self.hanging.length()
+    }
+
+    /// Directions at both ends along which something grows by these slopes by r, z_1 and z_2.
+    fn along(&self, span: &Span, c: &[f64; 3]) -> [Vec3; 2] {
+        [span.along * -c[0] + self.up * c[1], span.along * c[0] + self.up * c[2]]
     }
 
     /// Power that friction on the bottom takes [W].
@@ -146,6 +235,9 @@ impl HeavyLine {
     fn springs(&self, span: &Span, rest: &AtRest, ahead: &AtRest, out: &mut RowList, at: [Vec3; 2]) {
         let scale = LEAST_STIFFNESS * (rest.tension(0) + rest.tension(1)) / self.hanging.length();
         let fixed = self.ends.map(|end| end.body.is_none());
+        if fixed == [true; 2] {
+            return;
+        }
         let mut K = symmetric(&rest.stiffness);
         for k in (0..2).filter(|k| fixed[*k]) {
             // an end that stands still gives no stiffness
@@ -164,7 +256,7 @@ impl HeavyLine {
             [0, 1].map(|k| RowEnd::Frame { frame: k, at: at[k], axes: Six::new(Vec3::ZERO, axes[k]) })
         };
         for (part, c) in principal(K).into_iter().enumerate() {
-            let axes = [span.along * -c[0] + self.up * c[1], span.along * c[0] + self.up * c[2]];
+            let axes = self.along(span, &c);
             if (0..2).all(|k| fixed[k] || axes[k].length_squared() < 1e-24) {
                 continue;
             }
@@ -174,6 +266,11 @@ impl HeavyLine {
         let across = self.up.cross(span.along);
         let level = span.level.max(1e-9 * self.hanging.length());
         out.strut(3, strut(rest.level[0].max(rest.level[1]) / level, 0.0), &ends([-across, across]));
+        if self.damping > 0.0 {
+            let damping = self.damping / self.hanging.length();
+            let damper = Strut { damping, stiffness: 0.0, ..strut(0.0, 0.0) };
+            out.strut(DAMPER, damper, &ends(self.along(span, &rest.stretch)));
+        }
     }
 }
 
@@ -197,26 +294,54 @@ impl Acting for HeavyLine {
         &[
             ElementAccount { cause: Cause::Damping, name: "loss" },
             ElementAccount { cause: Cause::CableFriction, name: "friction" },
+            ElementAccount { cause: Cause::Breaking, name: "broken" },
         ]
     }
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {
+        if seen.mode().held {
+            HeavyLine::show(&AtRest::default(), &mut out.shown);
+            return;
+        }
         let span = self.span(seen.frames);
         let rest = self.at_rest(&span);
+        let damped = self.damped(seen.frames, &span, &rest);
+        let against = self.along(&span, &rest.stretch);
         let pulls = [
-            span.along * rest.level[0] - self.up * rest.carried[0],
-            span.along * -rest.level[1] - self.up * rest.carried[1],
+            span.along * rest.level[0] - self.up * rest.carried[0] - against[0] * damped,
+            span.along * -rest.level[1] - self.up * rest.carried[1] - against[1] * damped,
         ];
         for (k, pull) in pulls.into_iter().enumerate() {
             out.wrench(k, seen.frames[k].p, Six::new(Vec3::ZERO, pull));
         }
         out.effect.effort = rest.tension(0);
         out.effect.stored = rest.stored;
-        out.effect.powers = [0.0, self.rubbed(seen.frames, &span, &rest), 0.0];
+        let lost = if damped == 0.0 { 0.0 } else { damped * damped * self.hanging.length() / self.damping };
+        out.effect.powers = [lost, self.rubbed(seen.frames, &span, &rest), 0.0];
         HeavyLine::show(&rest, &mut out.shown);
     }
 
+    fn watched(&self) -> usize {
+        1
+    }
+
+    fn watch(&self, _: usize, seen: &Seen<'_>) -> f64 {
+        if seen.mode().held { -1.0 } else { self.strained(seen.frames) - 1.0 }
+    }
+
+    fn event(&self, _: usize, mode: ElementMode) -> Option<EventKind> {
+        (!mode.held).then_some(EventKind::Break)
+    }
+
+    fn trip(&self, _: usize, seen: &Seen<'_>) -> Trip {
+        let mode = ElementMode { held: true, ..seen.mode() };
+        Trip { mode, rate: None, lost: self.stored(seen) }
+    }
+
     fn rows(&self, seen: &Seen<'_>, step: &StepAhead<'_>, out: &mut RowList) {
+        if seen.mode().held {
+            return;
+        }
         let span = self.span(seen.frames);
         let at = [seen.frames[0].p, seen.frames[1].p];
         let ahead = [0, 1].map(|k| at[k] + step.frames[k].linear * step.h);
@@ -225,6 +350,9 @@ impl Acting for HeavyLine {
     }
 
     fn stored(&self, seen: &Seen<'_>) -> f64 {
+        if seen.mode().held {
+            return 0.0;
+        }
         self.at_rest(&self.span(seen.frames)).stored
     }
 
@@ -233,6 +361,9 @@ impl Acting for HeavyLine {
     }
 
     fn finish(&self, step: &mut Finish<'_>) {
+        if step.modes[0].held {
+            return;
+        }
         let power = |frames: &[Kinematics]| {
             let span = self.span(frames);
             let rest = self.at_rest(&span);
@@ -243,10 +374,28 @@ impl Acting for HeavyLine {
         step.outputs.clear();
         step.outputs.push(rest.tension(0));
         HeavyLine::show(&rest, step.outputs);
+        if self.strained(&step.after.frames) > 1.0 {
+            step.lost[2] += rest.stored;
+            step.happened.push((0, step.modes[0]));
+            step.modes[0].held = true;
+        }
+    }
+
+    fn drawn(&self, frames: &[Kinematics]) -> Vec<Vec3> {
+        let span = self.span(frames);
+        let (from, begin) = (frames[0].p, span.heights[0]);
+        let points = self.hanging.points(&self.at_rest(&span), (span.level, span.heights), DRAWN);
+        points.into_iter().map(|[x, z]| from + span.along * x + self.up * (z - begin)).collect()
     }
 
     fn line(&self) -> Option<&'static str> {
         Some("rope")
+    }
+
+    fn course(&self) -> Option<Course> {
+        let point = Circle { radius: 0.0, sense: 1.0 };
+        let segments = self.hanging.parts.clone();
+        Some(Course { circles: vec![point; 2], tensions: vec![0], rests: Vec::new(), feeds: [None, None], segments })
     }
 }
 
@@ -296,7 +445,9 @@ mod tests {
         let parts = weights.map(|weight| Catenary { length: 60.0, weight, stiffness: 1e6 }).to_vec();
         let parts = if seabed { vec![Catenary { length: 120.0, ..parts[0] }] } else { parts };
         let bottom = seabed.then_some(Bottom { height: -20.0, friction: 0.0, anchor: 0 });
-        HeavyLine { ends: [end; 2], up: Vec3::Z, hanging: Hanging { parts, bottom } }
+        let bears = vec![f64::INFINITY; parts.len()];
+        let hanging = Hanging { parts, bottom };
+        HeavyLine { ends: [end; 2], up: Vec3::Z, hanging, damping: 0.0, bears, solved: Known::default() }
     }
 
     /// Both ends at time t.

@@ -32,7 +32,7 @@ mod written;
 
 pub use applied::Applied;
 pub use bushing::Bushing;
-pub use cable::{Cable, Catenary, Circle, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
+pub use cable::{Cable, Catenary, Circle, MOST_STRAIN, POINT_KINDS, ROPES, SEGMENT_KINDS, Section, spans_at};
 pub use cable_joint::CableJoint;
 pub use driveline::{
     CLUTCH, CONVERTER, CYLINDER, Converter, DIFFERENTIAL, ELECTRIC, ENGINE, Electric, Engine, GEARBOX, Gearbox,
@@ -68,7 +68,7 @@ use crate::cause::Cause;
 use crate::event::EventKind;
 use crate::kinematics::Kinematics;
 use crate::network::{Formula, Source};
-use crate::six::{Six, Tensor};
+use crate::six::{Response, Six, Tensor};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use tippe_geometry::{Mat3, Vec3};
@@ -399,6 +399,8 @@ pub struct Action {
     pub rates: Vec<f64>,
     /// What it adds to the inertia of the body of one of its frames: which, about the frame's origin, resolved in world [kg, kg m, kg m^2].
     pub added: Option<(usize, Tensor)>,
+    /// How the wrench on its only frame answers to the motion of its body, where the element knows.
+    pub response: Option<Response>,
     /// In numbers.
     pub effect: Effect,
     /// Its outputs behind the first.
@@ -413,6 +415,7 @@ impl Action {
         self.efforts.resize(coordinates, 0.0);
         self.given = None;
         self.added = None;
+        self.response = None;
         self.rates.clear();
         self.rates.resize(states, 0.0);
         self.effect = Effect::default();
@@ -516,6 +519,8 @@ pub struct Course {
     pub rests: Vec<usize>,
     /// Elements that its ends go on in: their frames, nearest to the load first, the state that counts those which are out, and l [m].
     pub feeds: [Option<(std::ops::Range<usize>, usize, f64)>; 2],
+    /// Parts of a catenary.
+    pub segments: Vec<Catenary>,
 }
 
 /// How an element enters a fixed step.

@@ -856,6 +856,7 @@ class Grains(TypedDict, total=False):
     friction: Number
     frozen: bool
     high: Vector
+    hull: Sequence[Any] | Any
     jitter: Number
     low: Vector
     median: Number
@@ -870,6 +871,7 @@ class Grains(TypedDict, total=False):
     rolling_law: str
     seed: int | str
     sieve: Sequence[Any] | Any
+    soil: str | Any
     spheres: Sequence[Any] | Any
     spins: Sequence[Any] | Any
     velocities: Sequence[Any] | Any

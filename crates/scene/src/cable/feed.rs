@@ -191,6 +191,9 @@ fn joints(scene: &mut Scene, cable: &Part, chain: &Chain, section: &element::Sec
         if k > 0 {
             part.set("mass", m);
         }
+        if section.breaking.is_finite() {
+            part.set("breaking_load", section.breaking);
+        }
         part.places = cable.places.clone();
         scene.forces.push(part);
     }

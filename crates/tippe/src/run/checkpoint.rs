@@ -12,7 +12,7 @@ use thiserror::Error;
 
 /// Number of the layout of checkpoints. It goes up with every change of what a state of any clock holds, or of what a part of it
 /// means: a state read wrongly would go on wrongly.
-pub const CHECKPOINT_FORMAT: u32 = 9;
+pub const CHECKPOINT_FORMAT: u32 = 10;
 
 /// A checkpoint was written by a version that lays states out otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// File whose lock says that a process writes into the folder.
 pub(super) const LOCK: &str = ".lock";
 /// Files of a run folder, for replacing an old run; checkpoints and grains come on top.
-const FILES: [&str; 16] = [
+const FILES: [&str; 20] = [
     "manifest.json",
     "summary.json",
     "signals.parquet",
@@ -31,6 +31,10 @@ const FILES: [&str; 16] = [
     super::journal::FILE,
     super::writer::SERIES_FILE,
     super::writer::RESERVE_FILE,
+    "ground.asc",
+    "ground.png",
+    "ground.scale",
+    "ground.csv",
 ];
 
 /// A run folder that belongs to this process until it is dropped.

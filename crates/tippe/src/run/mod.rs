@@ -32,6 +32,7 @@ mod evaluate;
 mod expect;
 mod expression;
 mod folder;
+mod ground;
 mod inputs;
 mod journal;
 mod manifest;

@@ -293,6 +293,13 @@ impl RunWriter {
         }
     }
 
+    /// The ground at the end of a run.
+    pub fn last_ground(&mut self, ground: &tippe_soil::Ground) {
+        if self.error.is_none() {
+            self.error = super::ground::write(&self.folder, ground, self.csv).err();
+        }
+    }
+
     fn try_grains(&mut self, grains: &tippe_granular::Grains) -> Result<(), RunError> {
         let name = format!("grains-{:06}.vtk", self.snapshots.len());
         let path = self.folder.join(&name);

@@ -41,7 +41,7 @@ pub const ALLOWED: &[(&str, &[&str])] = &[
     ("parts", &["format", "geometry", "numerics", "soil", "units"]),
     ("scene", &["format", "parts", "geometry", "granular", "soil"]),
     ("mechanics", &["flexible", "format", "parts", "scene", "geometry", "numerics", "granular", "soil", "units"]),
-    ("precise", &["flexible", "format", "parts", "scene", "mechanics", "geometry", "numerics", "granular"]),
+    ("precise", &["flexible", "format", "parts", "scene", "mechanics", "geometry", "numerics", "granular", "soil"]),
     ("realtime", &["flexible", "format", "parts", "scene", "mechanics", "geometry", "numerics", "granular", "soil"]),
     (
         "tippe",

@@ -44,7 +44,7 @@ function openEmbedded(element: HTMLElement): void {
   if (!app) return;
   const scene = readScene(element.textContent ?? "");
   const data = (id: string): string => document.getElementById(id)?.textContent?.trim() ?? "";
-  const tracks = scene.runs.map((run, k) => new EmbeddedTrack(run, data(`rows-${k}`), (run.surfaces ?? []).map((_, i) => data(`surface-${k}-${i}`))));
+  const tracks = scene.runs.map((run, k) => new EmbeddedTrack(run, data(`rows-${k}`), (run.surfaces ?? []).map((_, i) => data(`surface-${k}-${i}`)), data(`grains-${k}`)));
   app.enter(tracks, false);
   app.player.playing = true;
 }

@@ -58,6 +58,8 @@ export interface Rope {
   rests: string[];
   /** Elements that its ends go on in: the end at the load, then their ends away from it; the signal that counts those which are out. */
   feeds: ({ frames: Frame[]; count: string } | null)[];
+  /** Parts of a catenary: length at rest [m], weight per length [N/m], EA [N]. */
+  segments: [number, number, number][];
 }
 
 /** Boxes that bodies do not leave for a while, a line of reach.jsonl. */
@@ -163,6 +165,8 @@ export interface RunDocument {
   ledger: { stored: string[]; lost: string[]; given: string[] };
   warnings: string[];
   grains: boolean;
+  /** Polyhedra among them, held by a ball of radius 1: corners of their triangles. */
+  grain_shapes?: { class: number; triangles: number[] }[];
   ground?: boolean;
   settings: Record<string, unknown>;
   live: boolean;

@@ -166,6 +166,11 @@ export class Ropes {
     for (const { rope, tube, wheels } of this.ropes) {
       const points: THREE.Vector3[] = [];
       const colours: THREE.Color[] = [];
+      if (rope.segments.length > 0) {
+        this.hang(rope, actors, value, points, colours);
+        tube.draw(points, colours, this.width(rope) / 2);
+        continue;
+      }
       // wheels that the rope has left are passed
       const last = rope.points.length - 1;
       // wheels that grip, between two tensions, are never left
@@ -215,6 +220,62 @@ export class Ropes {
       tail.forEach((frame) => put(new THREE.Vector3().setFromMatrixPosition(actors.frame(frame)), tension.length - 1));
       tube.draw(points, colours, this.width(rope) / 2);
     }
+  }
+
+  /** A catenary: the closed form of each part from the level pull and what its ends carry; straight where it is broken. */
+  private hang(rope: Rope, actors: Actors, value: (name: string) => number | undefined, points: THREE.Vector3[], colours: THREE.Color[]): void {
+    const ends = [0, 1].map((k) => new THREE.Vector3().setFromMatrixPosition(actors.frame(rope.points[k].frame)));
+    const of = (name: string): number => value(`${rope.name}.${name}`) ?? 0;
+    const [H, lying] = [of("horizontal"), of("lying")];
+    if (H <= 0) return;
+    const put = (point: THREE.Vector3, V: number): void => {
+      points.push(point);
+      colours.push(viridis(this.top > 0 ? Math.hypot(H, V) / this.top : 0, new THREE.Color()));
+    };
+    const rise = ends[1].clone().sub(ends[0]);
+    const along = rise.clone().addScaledVector(this.up, -rise.dot(this.up));
+    if (along.lengthSq() > 0) along.normalize();
+    const whole = rope.segments.reduce((sum, [L, w]) => sum + L * w, 0);
+    const size = [0, 1].map((k) => Math.sqrt(Math.max(of(`tension_${k + 1}`) ** 2 - H * H, 0)));
+    // both carry the whole; where some of it lies, each what hangs on it
+    const signs = lying > 0 ? [[1, 1]] : [[1, 1], [1, -1], [-1, 1]];
+    const off = ([a, b]: number[]): number => Math.abs(a * size[0] + b * size[1] - whole);
+    const carried = signs.reduce((best, sign) => (off(sign) < off(best) ? sign : best)).map((sign, k) => sign * size[k]);
+    const walk = (end: number, parts: [number, number, number][]): [THREE.Vector3, number][] => {
+      const line: [THREE.Vector3, number][] = [];
+      let V = carried[end];
+      const at = ends[end].clone();
+      const way = end === 0 ? 1 : -1;
+      for (const [length, w, EA] of parts) {
+        const lies = lying > 0 && V < w * length;
+        const s = lies ? Math.max(V / w, 0) : length;
+        for (let k = 1; k <= SAGGING; k++) {
+          const U = V - (w * s * k) / SAGGING;
+          const [L, mean, t] = [(s * k) / SAGGING, (V + U) / 2, Math.hypot(H, V) + Math.hypot(H, U)];
+          const level = (H * L) / EA + (Math.abs(w) > 0 ? (H / w) * (Math.asinh(V / H) - Math.asinh(U / H)) : (2 * H * L) / t);
+          const height = -mean * (L / EA + (2 * L) / t);
+          line.push([at.clone().addScaledVector(along, way * level).addScaledVector(this.up, height), U]);
+        }
+        if (s > 0) at.copy(line[line.length - 1][0]);
+        V = lies ? 0 : V - w * length;
+        if (lies) at.addScaledVector(along, way * (length - s) * (1 + H / EA));
+        if (lies) line.push([at.clone(), 0]);
+        if (lies && parts.length === 1) break;
+      }
+      return line;
+    };
+    const back = [...rope.segments].reverse();
+    put(ends[0], carried[0]);
+    if (lying > 0 && rope.segments.length === 1) {
+      const [one, other] = [walk(0, rope.segments), walk(1, back)];
+      one.slice(0, -1).forEach(([point, V]) => put(point, V));
+      other.slice(0, -1).reverse().forEach(([point, V]) => put(point, V));
+    } else if (lying > 0 && size[0] < size[1]) {
+      walk(1, back).slice(0, -1).reverse().forEach(([point, V]) => put(point, V));
+    } else {
+      walk(0, rope.segments).slice(0, -1).forEach(([point, V]) => put(point, V));
+    }
+    put(ends[1], carried[1]);
   }
 
   /** By how much each span is longer than its path where its line is slack [m]. */

@@ -135,7 +135,9 @@ export class Stage {
     this.ropes.place(view, this.actors);
     this.surfaces.place(track, view, this.actors);
     this.drawings.place(view, this.actors, this.centre, this.size);
-    this.grains.place(track.grains?.at(view.a.block.time[view.a.row]));
+    const time = view.a.block.time[view.a.row];
+    const rest = view.b.block.time[view.b.row] - time;
+    this.grains.place(track.grains?.at(time + view.w * rest), track.document.grain_shapes);
     track.ground?.(this.ground);
   }
 

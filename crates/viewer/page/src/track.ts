@@ -1,6 +1,6 @@
 // Where rows come from: a server that has a recorded run, a page that has it inside, or a run that is going on.
 
-import { Snapshots } from "./grains";
+import { Frames, type GrainSource, Snapshots } from "./grains";
 import type { GroundTiles } from "./ground";
 import { type Block, type EventList, type Patch, type Reach, type RunDocument, decode, fromBase64 } from "./protocol";
 
@@ -41,7 +41,7 @@ export interface Track {
   /** Boxes that bodies do not leave around a time: a list of one, or none. */
   reach?(time: number): Reach[] | undefined;
   /** Where grains are at a time, as many of them as have come. */
-  readonly grains?: Snapshots;
+  readonly grains?: GrainSource;
   /** Asks for the ground of a live run. */
   ground?(tiles: GroundTiles): void;
   /** Numbers of a surface in a row; nothing while they are on their way. */
@@ -317,8 +317,10 @@ export class EmbeddedTrack implements Track {
   private readonly block: Block;
 
   private readonly values: Float32Array[];
+  readonly grains?: GrainSource;
 
-  constructor(readonly document: RunDocument, base64: string, surfaces: string[]) {
+  constructor(readonly document: RunDocument, base64: string, surfaces: string[], grains?: string) {
+    if (grains) this.grains = new Frames(fromBase64(grains));
     this.block = decode(fromBase64(base64));
     this.values = surfaces.map((text) => new Float32Array(fromBase64(text)));
     this.rows = this.block.rows;

@@ -1,7 +1,7 @@
 //! Grains of a scene made ready: their step, their checks, what is recorded of them.
 
 use super::sets::Put;
-use super::{BOOKS_UP_TO, DEEP, GrainServo, GrainWall, ModelGrains, RAYLEIGH_SHARE};
+use super::{BOOKS_UP_TO, DEEP, GrainServo, GrainWall, ModelGrains, RAYLEIGH_SHARE, SHOWN, SNAPSHOTS};
 use crate::model::compile::Compiler;
 use crate::model::grain_measures::{GrainMeasure, ProbeMeasure, SinkMeasure};
 use crate::model::{Drive, Model, ModelSignal, SignalSource};
@@ -80,11 +80,13 @@ impl Compiler<'_> {
         let servo = |(b, body): (usize, &tippe_scene::Body)| {
             body.servo.map(|s| GrainServo { body: b as u32, axis: s.axis, force: s.force, speed: s.speed })
         };
+        let snapshots = (SHOWN / put.count.max(1) as f64).clamp(SNAPSHOTS[0], SNAPSHOTS[1]);
         let sinks = scene.sinks.iter().map(|s| (s.name.clone(), Sink::new(s.low, s.high, s.smoothing)));
         let probes = scene.probes.iter().map(|p| (p.name.clone(), Probe { low: p.low, high: p.high }));
         let mut grains = ModelGrains {
             sets: put.sets,
             emitters: put.emitters,
+            dug: put.dug,
             sinks: sinks.collect(),
             probes: probes.collect(),
             start: put.start.into(),
@@ -96,10 +98,9 @@ impl Compiler<'_> {
             booked: false,
             rayleigh: 0.0,
             walls,
-            snapshot_interval: scene.granular.snapshot_interval.unwrap_or(0.1 * scene.run.until),
+            snapshot_interval: scene.granular.snapshot_interval.unwrap_or(scene.run.until / snapshots),
         };
-        let to_come = grains.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.smallest()));
-        let times = grains.spheres().chain(to_come).map(|(class, r)| grains.settings.rayleigh_time(class, r));
+        let times = grains.spheres().chain(grains.to_come()).map(|(class, r)| grains.settings.rayleigh_time(class, r));
         grains.rayleigh = times.fold(f64::INFINITY, f64::min);
         grains
     }
@@ -108,12 +109,14 @@ impl Compiler<'_> {
     fn choose_method(&mut self, grains: &mut ModelGrains) -> Option<()> {
         let GrainMethod::Position { stiffness } = self.scene.granular.method else { return Some(()) };
         if let Some(set) = self.scene.grains.iter().find(|set| set.clump.is_some()) {
-            let message = format!("grains \"{}\" are clumps, and positions of balls alone can be corrected", set.name);
-            self.fail(set.places.of("clump"), message, "[granular] method = \"force\"");
+            let message =
+                format!("grains \"{}\" are no balls, and positions of balls alone can be corrected", set.name);
+            self.fail(set.places.entity, message, "[granular] method = \"force\"");
             return None;
         }
         let of = |(class, radius): (u8, f64)| grains.settings.materials[usize::from(class)].youngs_modulus * radius;
         let to_come = grains.emitters.iter().map(|emitter| (emitter.class, emitter.sizes.largest()));
+        let to_come = to_come.chain(grains.dug.iter().copied());
         grains.position = Some(stiffness.unwrap_or(grains.spheres().chain(to_come).map(of).fold(0.0, f64::max)));
         Some(())
     }
@@ -143,6 +146,7 @@ impl Compiler<'_> {
             );
         }
         // laws with more than Hertz, Mindlin and Coulomb are booked in any case
+        grains.settings.ledger |= grains.has_solids();
         let bare = |law: &PairLaw| law.rolling == Rolling::None && law.cohesion == Cohesion::None;
         grains.booked =
             grains.position.is_none() && (grains.settings.ledger || !grains.settings.pairs.iter().all(bare));

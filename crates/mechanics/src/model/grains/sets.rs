@@ -1,11 +1,11 @@
 //! The grains of the `[[grains]]` of a scene, in place.
 
-use super::{GrainClump, GrainSet};
+use super::{GrainClump, GrainForm, GrainSet};
 use crate::model::compile::Compiler;
 use std::sync::Arc;
-use tippe_geometry::{Pose, Quat};
-use tippe_granular::{ClumpMass, ClumpSphere, Domain, Emitter, Grain, Material, Random};
-use tippe_scene::{ClumpSpec, GrainsSpec, Packing};
+use tippe_geometry::{Pose, Quat, Vec3};
+use tippe_granular::{ClumpMass, ClumpSphere, Domain, Emitter, Grain, Material, Random, Solid};
+use tippe_scene::{ClumpForm, ClumpSpec, GrainsSpec, Packing, did_you_mean};
 
 /// What all sets put in.
 #[derive(Default)]
@@ -14,6 +14,8 @@ pub(super) struct Put {
     pub(super) sets: Vec<GrainSet>,
     /// Where grains appear.
     pub(super) emitters: Vec<Emitter>,
+    /// What soil becomes where tools cut it: set and radius [m].
+    pub(super) dug: Vec<(u8, f64)>,
     /// Single grains.
     pub(super) start: Vec<Grain>,
     /// Clumps.
@@ -29,13 +31,17 @@ impl Compiler<'_> {
         let mut put = Put::default();
         for spec in &scene.grains {
             let class = classes.len() as u8;
-            let material = self.grain_material(&spec.material, spec.places.of("material"))?;
+            let mut material = self.grain_material(&spec.material, spec.places.of("material"))?;
+            if let Packing::Soil { soil, radius } = &spec.packing {
+                material.density = self.density_of_grains(spec, soil)?;
+                put.dug.push((class, *radius));
+            }
             classes.push((spec.material.clone(), material));
             let own = self.placed(spec)?;
             if let Packing::Emitter { .. } = spec.packing {
                 put.emitters.push(self.emitter(spec, class)?);
             }
-            put.count += own.len() * spec.clump.as_ref().map_or(1, |clump| clump.spheres.len());
+            put.count += own.len() * spec.clump.as_ref().map_or(1, ClumpSpec::spheres);
             if put.count > tippe_scene::MOST_GRAINS {
                 let message = format!("the scene has more than {} grains", tippe_scene::MOST_GRAINS);
                 self.fail(spec.places.entity, message, "fewer or larger grains");
@@ -59,7 +65,7 @@ impl Compiler<'_> {
                 return None;
             }
         };
-        if own.is_empty() && !matches!(spec.packing, Packing::Emitter { .. }) {
+        if own.is_empty() && !matches!(spec.packing, Packing::Emitter { .. } | Packing::Soil { .. }) {
             let message = format!("grains \"{}\" has none", spec.name);
             self.fail(spec.places.entity, message, "list spheres, or leave the set away");
             return None;
@@ -70,6 +76,25 @@ impl Compiler<'_> {
             return None;
         }
         Some(own)
+    }
+
+    /// Density of grains that stand for soil that lies loose [kg/m^3]: what is between them weighs as much as they are heavier.
+    fn density_of_grains(&mut self, spec: &GrainsSpec, soil: &str) -> Option<f64> {
+        let place = spec.places.of("soil");
+        let Some(ground) = self.scene.soils.first() else {
+            let message = format!("grains \"{}\" come from soil, and the scene has none", spec.name);
+            self.fail(place, message, "add [[soil]], or another packing");
+            return None;
+        };
+        if !ground.layers.iter().any(|layer| layer.soil == soil) {
+            let message = format!("grains \"{}\": soil \"{}\" has no layer of \"{soil}\"", spec.name, ground.name);
+            let help = did_you_mean(soil, ground.layers.iter().map(|layer| layer.soil.as_str()));
+            self.fail(place, message, &help);
+            return None;
+        }
+        // a layer of a soil that nobody knows is named with its layer
+        let kind = ground.kind(soil)?;
+        Some(kind.density(kind.loose()) / tippe_soil::SOLID)
     }
 
     /// The emitter of a set that appears while the simulation runs.
@@ -132,24 +157,33 @@ fn misfit(grain: &Grain, world: &Domain) -> Option<(String, &'static str)> {
     None
 }
 
-/// Clumps in the spheres that hold them.
+/// Clumps, or polyhedra, in the spheres that hold them.
 fn clumps_of(clump: &ClumpSpec, places: &[Grain], class: u8, density: f64) -> Vec<GrainClump> {
     let reach = clump.reach();
     let mut random = clump.seed.map(|seed| Random { seed });
-    let mut last = None;
+    let mut last: Option<(f64, Arc<GrainForm>)> = None;
     let one = |place: &Grain| {
-        let alike: Option<(f64, Arc<_>)> = last.take().filter(|(radius, _)| *radius == place.radius);
-        let form = alike.map(|(_, form)| form).unwrap_or_else(|| {
+        let alike = last.take().filter(|(radius, _)| *radius == place.radius);
+        let form = alike.map(|(_, form)| form).or_else(|| {
             let scale = place.radius / reach;
             let sphere = |s: &ClumpSphere| ClumpSphere { position: s.position * scale, radius: s.radius * scale };
-            let spheres: Vec<ClumpSphere> = clump.spheres.iter().map(sphere).collect();
-            let mass = ClumpMass::of_spheres(&spheres, density);
-            Arc::new((spheres, mass))
-        });
+            match &clump.form {
+                ClumpForm::Spheres(spheres) => {
+                    let spheres: Vec<ClumpSphere> = spheres.iter().map(sphere).collect();
+                    let mass = ClumpMass::of_spheres(&spheres, density);
+                    Some(Arc::new(GrainForm::Clump(spheres, mass)))
+                }
+                ClumpForm::Hull(corners) => {
+                    let corners: Vec<Vec3> = corners.iter().map(|p| *p * scale).collect();
+                    // it was one when it was read
+                    Solid::new(&corners, density).ok().map(|solid| Arc::new(GrainForm::Solid(solid)))
+                }
+            }
+        })?;
         last = Some((place.radius, form.clone()));
         let rotation = random.as_mut().map_or(Quat::IDENTITY, Random::rotation);
-        let X_wb = Pose::new(rotation, place.position - rotation * form.1.X_bc.position);
-        GrainClump { form, class, X_wb, velocity: place.velocity, spin: place.spin }
+        let X_wb = Pose::new(rotation, place.position - rotation * form.mass().X_bc.position);
+        Some(GrainClump { form, class, X_wb, velocity: place.velocity, spin: place.spin })
     };
-    places.iter().map(one).collect()
+    places.iter().filter_map(one).collect()
 }

@@ -6,7 +6,7 @@ use crate::model::compile::Compiler;
 use std::sync::Arc;
 use tippe_geometry::{Pose, Shape};
 use tippe_granular::{Material, PairLaw, Rolling, Surface, Wall, WallMesh};
-use tippe_scene::{Between, GrainMethod, GrainsSpec, Place, Scene};
+use tippe_scene::{Between, ClumpForm, GrainMethod, GrainsSpec, Packing, Place, Scene};
 
 impl Compiler<'_> {
     /// A material as grains know it, softened by `k_red` of `[contact]`.
@@ -64,6 +64,25 @@ impl Compiler<'_> {
                     }
                     other => (Surface::Shape(other.clone()), element.X_cs),
                 };
+                if let Some(set) = self.scene.grains.iter().find(|set| is_of_hulls(set))
+                    && !matches!(
+                        element.shape,
+                        Shape::HalfSpace | Shape::Box { .. } | Shape::Hull(_) | Shape::Sphere { .. }
+                    )
+                {
+                    let message = format!(
+                        "grains \"{}\" are polyhedra, which touch half-spaces, boxes, hulls and balls, and body \"{}\" is a {}",
+                        set.name,
+                        spec.name,
+                        element.shape.name()
+                    );
+                    self.fail(
+                        shape.places.entity,
+                        message,
+                        "boxes and hulls in its place; a mesh may be cut by `pieces`",
+                    );
+                    return None;
+                }
                 let wall = Wall { class: class as u8, ..Wall::new(surface, X_wc.then(&X_cs)) };
                 walls.push(GrainWall { body: b as u32, X_cs, wall });
             }
@@ -96,6 +115,13 @@ impl Compiler<'_> {
         Some(pairs)
     }
 
+    /// tan(phi) of the soil that a set is, as it lies loose.
+    fn friction_of_soil(&self, spec: &GrainsSpec) -> Option<f64> {
+        let Packing::Soil { soil, .. } = &spec.packing else { return None };
+        let kind = self.scene.soils.first()?.kind(soil)?;
+        Some(libm::tan(kind.friction_at(kind.loose())))
+    }
+
     /// What a set says of itself, filled from `[contact]`.
     fn own_law(&mut self, spec: &GrainsSpec) -> Option<PairLaw> {
         let contact = &self.scene.contact;
@@ -103,7 +129,7 @@ impl Compiler<'_> {
         let unused = matches!(self.scene.granular.method, GrainMethod::Position { .. }).then_some(1.0);
         let given = [
             ("restitution", spec.restitution.or(contact.restitution).or(unused)),
-            ("friction", spec.friction.or(contact.friction)),
+            ("friction", spec.friction.or_else(|| self.friction_of_soil(spec)).or(contact.friction)),
         ];
         if let Some((key, _)) = given.iter().find(|(_, value)| value.is_none()) {
             let message = format!("grains \"{}\" have no {key}, and [contact] has none either", spec.name);
@@ -139,6 +165,11 @@ impl Compiler<'_> {
             }
         }
     }
+}
+
+/// True where a set has polyhedra.
+fn is_of_hulls(set: &GrainsSpec) -> bool {
+    set.clump.as_ref().is_some_and(|clump| matches!(clump.form, ClumpForm::Hull(_)))
 }
 
 /// A `[[pair]]` of the two materials has the last word.

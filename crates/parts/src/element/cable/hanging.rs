@@ -65,6 +65,8 @@ pub struct AtRest {
     pub stiffness: [[f64; 3]; 3],
     /// Friction takes this times the rate of the tension that it meets [m].
     pub rubbing: f64,
+    /// Slopes of its stretch, the integral of T/EA, by r, z_1, z_2 [-].
+    pub stretch: [f64; 3],
 }
 
 impl AtRest {
@@ -90,18 +92,20 @@ impl Walk {
 
 /// Where a part leads.
 #[derive(Clone, Copy, Debug, Default)]
-struct Reach {
+pub(super) struct Reach {
     /// x and z [m].
-    place: [f64; 2],
+    pub(super) place: [f64; 2],
     /// dx/dH, dx/dV = -dz/dH, -dz/dV [m/N].
     slope: [f64; 3],
     /// Psi [J].
     dual: f64,
+    /// Slopes by H and V of the integral of T/EA [m/N].
+    gives: [f64; 2],
     /// Length on the bottom [m].
     lying: f64,
 }
 
-fn reach(part: &Catenary, H: f64, V: f64) -> Reach {
+pub(super) fn reach(part: &Catenary, H: f64, V: f64) -> Reach {
     let (L, w, EA) = (part.length, part.weight, part.stiffness);
     let U = V - w * L;
     let (t0, t1) = (hypot(H, V), hypot(H, U));
@@ -122,6 +126,7 @@ fn reach(part: &Catenary, H: f64, V: f64) -> Reach {
         dual: L * (0.25 * (t0 + t1) + mean * mean / (t0 + t1))
             + 0.5 * H * H * turn
             + 0.5 * give * (H * H + (V * V + V * U + U * U) / 3.0),
+        gives: [H * turn / EA, 2.0 * mean * give / (t0 + t1)],
         lying: 0.0,
     }
 }
@@ -234,9 +239,11 @@ impl Hanging {
             one.place[0] += rest * (1.0 + H / EA);
             one.slope[0] += rest / EA;
             one.dual += rest * (H + H * H / (2.0 * EA));
+            one.gives[0] += rest / EA;
             sum.place = [sum.place[0] + one.place[0], sum.place[1] + one.place[1]];
             sum.slope = [0, 1, 2].map(|k| sum.slope[k] + one.slope[k]);
             sum.dual += one.dual;
+            sum.gives = [0, 1].map(|k| sum.gives[k] + one.gives[k]);
             sum.lying += rest;
             V = if rest > 0.0 { 0.0 } else { V - w * L };
         }
@@ -318,6 +325,7 @@ impl Hanging {
             lowest: heights[0] + self.lowest(H, V).min(heights[1] - heights[0]),
             stiffness: [[rr, rz, -rz], [rz, zz, -zz], [-rz, -zz, zz]],
             rubbing: 0.0,
+            stretch: [[rr, rz], [rz, zz], [-rz, -zz]].map(|by| at.gives[0] * by[0] + at.gives[1] * by[1]),
         }
     }
 
@@ -386,6 +394,11 @@ impl Hanging {
             H * H * ground.length / (2.0 * EA)
         };
         let of_ends: f64 = (0..2).map(|k| H * ends[k].x + ends[k].V * z[k] - ends[k].dual).sum();
+        let by_level = ground.s_H + ends.iter().map(|end| (end.x - H * end.V / (w * EA)) / EA).sum::<f64>();
+        let by_carried = ends.map(|end| (hypot(H, end.V) - ground.H_a) / (w * EA));
+        let stretch = [0, 1, 2].map(|k| {
+            by_level * stiffness[0][k] + (0..2).map(|end| by_carried[end] * stiffness[1 + end][k]).sum::<f64>()
+        });
         Some(AtRest {
             level,
             carried: ends.map(|end| end.V),
@@ -394,6 +407,7 @@ impl Hanging {
             lowest: bottom.height,
             stiffness,
             rubbing: bottom.friction * w * ground.rubbed * ground.rubbed / (2.0 * EA),
+            stretch,
         })
     }
 }
@@ -428,6 +442,9 @@ impl Hanging {
         stiffness[0][0] = rr;
         (stiffness[0][1 + other], stiffness[1 + other][0]) = (rz, rz);
         stiffness[1 + other][1 + other] = zz;
+        let mut stretch = [0.0; 3];
+        stretch[0] = at.gives[0] * rr + at.gives[1] * rz;
+        stretch[1 + other] = at.gives[0] * rz + at.gives[1] * zz;
         AtRest {
             level: [H; 2],
             carried,
@@ -436,6 +453,7 @@ impl Hanging {
             lowest: bottom.height,
             stiffness,
             rubbing: 0.0,
+            stretch,
         }
     }
 }
@@ -626,6 +644,45 @@ mod tests {
                     let slope = (pulls(&more)[row] - pulls(&less)[row]) / (2.0 * d);
                     near(slope, rest.stiffness[row][k], 1e-4 * (slope.abs() + 10.0));
                 }
+            }
+        }
+    }
+
+    /// Its stretch from its points: the integral of T/EA, from tensions along it.
+    fn stretch(line: &Hanging, r: f64, z: [f64; 2]) -> f64 {
+        let rest = line.at_rest(r, z);
+        let points = line.points(&rest, (r, z), 4000);
+        let drawn: f64 = points.windows(2).map(|pair| hypot(pair[1][0] - pair[0][0], pair[1][1] - pair[0][1])).sum();
+        drawn - line.length()
+    }
+
+    #[test]
+    fn points_along_a_line_are_as_long_as_it_is_stretched_and_slopes_of_that_are_its_stretch() {
+        let wave = [(120.0, 500.0), (80.0, -900.0), (150.0, 500.0)];
+        let parts = wave.map(|(length, weight)| Catenary { length, weight, stiffness: 1e6 }).to_vec();
+        let bottom = |anchor| Some(Bottom { height: -5.0, friction: 0.0, anchor });
+        let two = [(200.0, 1500.0), (100.0, 50.0)];
+        let two = two.map(|(length, weight)| Catenary { length, weight, stiffness: 1e7 }).to_vec();
+        let cases = [
+            (one(110.0, 49.0, 1e5), 105.0, [3.0, -20.0]),
+            (Hanging { parts, bottom: None }, 250.0, [10.0, 190.0]),
+            (on(-5.0, 0.0, one(300.0, 1000.0, 1e7)), 280.0, [-5.0, 45.0]),
+            (on(-5.0, 0.0, one(300.0, 1000.0, 1e7)), 270.0, [5.0, 35.0]),
+            (Hanging { parts: two, bottom: bottom(0) }, 275.0, [-5.0, 80.0]),
+        ];
+        for (line, r, z) in cases {
+            let rest = line.at_rest(r, z);
+            let points = line.points(&rest, (r, z), 50);
+            let end = points[points.len() - 1];
+            assert!(hypot(end[0] - r, end[1] - z[1]) < 1e-6 && points[0][0].abs() < 1e-6, "{end:?} {r} {z:?}");
+            assert!((points[0][1] - z[0]).abs() < 1e-6, "{:?} {z:?}", points[0]);
+            let d = 1e-2;
+            for k in (0..3).filter(|k| z[0] != -5.0 || *k != 1) {
+                let of = |d: f64| {
+                    let by = |j: usize| if k == j { d } else { 0.0 };
+                    stretch(&line, r + by(0), [z[0] + by(1), z[1] + by(2)])
+                };
+                near((of(d) - of(-d)) / (2.0 * d), rest.stretch[k], 2e-3 * rest.stretch[k].abs() + 2e-6);
             }
         }
     }

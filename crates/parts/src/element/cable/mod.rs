@@ -9,6 +9,7 @@
 //! as long as T_1/m < T_2 < m T_1 it does not slide. All lines that slide share one x = T/(EA r_i), r_i the products of these ratios:
 //!   sum lambda_i/(1 + r_i x) = sum L_i.
 
+mod along;
 mod catenary;
 mod feed;
 mod hanging;
@@ -128,6 +129,12 @@ impl Spool {
     }
 }
 
+/// Fleet angle at which rope leaves its groove [degrees].
+const OFF_THE_GROOVE: f64 = 6.0;
+/// No rope stretches so far before it breaks [-]: laid nylon, the softest, by about a third (McKenna, Hearle, O'Hear 2004, Handbook of Fibre Rope Technology).
+pub const MOST_STRAIN: f64 = 0.5;
+/// What a cable tells of in its last modes.
+const NOTICES: [EventKind; 3] = [EventKind::FleetAngle, EventKind::DrumEmpty, EventKind::DrumFull];
 /// Fleet angle beyond which rope wears at the rim of its groove [degrees].
 const LARGEST_FLEET: f64 = 4.0;
 
@@ -174,9 +181,32 @@ impl Cable {
         self.lines() + self.joints.len()
     }
 
-    /// Which of its modes says whether it runs onto a wheel at more than the largest fleet angle.
-    fn fleets(&self) -> usize {
+    /// The first of its modes that only say what should not be: see [`NOTICES`].
+    fn notices(&self) -> usize {
         self.breaks() + 1 + FEED_MODES.len()
+    }
+
+    /// Its drums: state of what lies there, bare radius, layers.
+    fn drums(&self) -> impl Iterator<Item = (usize, f64, &Spool)> {
+        let wheels = self.points.iter().filter(|point| point.circle.radius > 0.0);
+        let states = (self.lines()..).zip(wheels);
+        states.filter_map(|(state, point)| match &point.role {
+            Role::Drum(spool) => Some((state, point.circle.radius, spool)),
+            _ => None,
+        })
+    }
+
+    /// By how much it is beyond what a notice says: fleet angle [rad], rope a drum that had some does not have, or has no room for [m].
+    fn beyond_notice(&self, which: usize, route: &Route, states: &[f64]) -> f64 {
+        let emptied =
+            self.drums().filter(|(state, ..)| self.states[*state].start > 0.0).map(|(state, ..)| -states[state]);
+        let filled = self.drums().filter(|(.., spool)| spool.layers.is_finite());
+        let filled = filled.map(|(state, bare, spool)| states[state] - spool.length_to(bare, spool.layers));
+        match NOTICES[which - self.notices()] {
+            EventKind::DrumEmpty => emptied.fold(-1.0, f64::max),
+            EventKind::DrumFull => filled.fold(-1.0, f64::max),
+            _ => self.beyond_fleet(route),
+        }
     }
 
     /// By how much its largest fleet angle is beyond that [rad].
@@ -253,7 +283,7 @@ impl Acting for Cable {
     }
 
     fn watched(&self) -> usize {
-        self.fleets() + 1
+        self.notices() + NOTICES.len()
     }
 
     fn mode_name(&self, which: usize) -> Option<&str> {
@@ -270,8 +300,8 @@ impl Acting for Cable {
             return self.asks(end, out, (&route, &lines), seen.states);
         }
         let mode = seen.modes[which];
-        if which == self.fleets() {
-            let beyond = self.beyond_fleet(&route);
+        if which >= self.notices() {
+            let beyond = self.beyond_notice(which, &route, seen.states);
             return if mode.held { -beyond } else { beyond };
         }
         if which < self.lines() {
@@ -293,11 +323,8 @@ impl Acting for Cable {
     }
 
     fn event(&self, which: usize, mode: ElementMode) -> Option<EventKind> {
-        if which == self.fleets() && !mode.held {
-            return Some(EventKind::FleetAngle);
-        }
         if which > self.breaks() {
-            return None;
+            return which.checked_sub(self.notices()).filter(|_| !mode.held).map(|k| NOTICES[k]);
         }
         Some(match (which < self.lines(), which == self.breaks(), mode.held) {
             (true, _, true) => EventKind::Slack,
@@ -312,7 +339,7 @@ impl Acting for Cable {
         let mode = seen.modes[which];
         let held = ElementMode { held: !mode.held, ..mode };
         if which > self.breaks() {
-            return Trip { mode: if which == self.fleets() { held } else { mode }, rate: None, lost: 0.0 };
+            return Trip { mode: if which >= self.notices() { held } else { mode }, rate: None, lost: 0.0 };
         }
         if which < self.lines() || which < self.breaks() && !mode.held {
             return Trip { mode: held, rate: None, lost: 0.0 };
@@ -328,14 +355,14 @@ impl Acting for Cable {
 
     fn settle(&self, which: usize, seen: &Seen<'_>) -> Option<Settled> {
         let mode = seen.modes[which];
-        if mode.sense != 0.0 || which >= self.breaks() && which != self.fleets() {
+        if mode.sense != 0.0 || (self.breaks()..self.notices()).contains(&which) {
             return None;
         }
         // before its first step: no joint slides, lines are taut or slack
         let route = Route::of(self, seen.frames, seen.states);
-        if which == self.fleets() {
+        if which >= self.notices() {
             // what a scene was warned of as it was read
-            let held = self.beyond_fleet(&route) > 0.0;
+            let held = self.beyond_notice(which, &route, seen.states) > 0.0;
             return Some(Settled { mode: ElementMode { held, sense: 1.0, speed: 0.0 }, acts: false });
         }
         let held = which >= self.lines() || {
@@ -415,6 +442,7 @@ impl Acting for Cable {
             tensions: lines.clone(),
             rests: lines,
             feeds: self.feeds.each_ref().map(feed),
+            segments: Vec::new(),
         })
     }
 }

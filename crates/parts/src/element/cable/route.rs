@@ -2,7 +2,7 @@
 
 use super::path::{Circle, Span, Touch, span, turned, wrap};
 use super::{Cable, MOST_POINTS, Role, within_a_turn};
-use crate::element::{ElementMode, Finish};
+use crate::element::{Acting, ElementMode, Finish};
 use crate::kinematics::Kinematics;
 use crate::six::Six;
 use libm::acos;
@@ -539,10 +539,12 @@ pub fn finish(cable: &Cable, step: &mut Finish<'_>) {
     for (output, slip) in step.outputs[speeds..].iter_mut().zip(&slipped) {
         *output = slip / step.h;
     }
-    let (fleets, is_beyond) = (cable.fleets(), cable.beyond_fleet(&now) > 0.0);
-    if step.modes[fleets].held != is_beyond {
-        step.happened.push((fleets, step.modes[fleets]));
-        step.modes[fleets].held = is_beyond;
+    for which in cable.notices()..cable.watched() {
+        let is_beyond = cable.beyond_notice(which, &now, step.states) > 0.0;
+        if step.modes[which].held != is_beyond {
+            step.happened.push((which, step.modes[which]));
+            step.modes[which].held = is_beyond;
+        }
     }
     let most = lines.tension[..cable.lines()].iter().copied().fold(0.0, f64::max);
     if most > cable.breaking {

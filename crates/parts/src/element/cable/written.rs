@@ -270,16 +270,7 @@ fn hangs(check: &mut Check<'_>) {
         }
         return;
     }
-    for key in [
-        "tension",
-        "damping",
-        "breaking_load",
-        "bending_stiffness",
-        "torsional_stiffness",
-        "elements",
-        "joints",
-        "material",
-    ] {
+    for key in ["tension", "bending_stiffness", "torsional_stiffness", "elements", "joints", "material"] {
         if check.has(key) {
             check.error(
                 key,
@@ -546,7 +537,7 @@ fn names(points: &[Point], joints: &[usize]) -> (Vec<ElementState>, Vec<Output>,
     let mut names: Vec<String> =
         (0..lines).map(|k| if lines == 1 { String::new() } else { format!("line_{}", k + 1) }).collect();
     names.extend(joints.iter().map(|k| format!("point_{}", k + 1)));
-    names.extend(std::iter::repeat_n(String::new(), 2 + super::FEED_MODES.len()));
+    names.extend(std::iter::repeat_n(String::new(), 1 + super::FEED_MODES.len() + super::NOTICES.len()));
     (states, outputs, names)
 }
 
@@ -565,6 +556,16 @@ fn begin(cable: &mut Cable, part: &Part, stored: &[f64], build: &mut dyn Build) 
     let beyond = cable.beyond_fleet(&route).to_degrees();
     if beyond > 0.0 {
         let angle = beyond + super::LARGEST_FLEET;
+        let wheels = part.parts("points").iter().zip(&cable.points).enumerate();
+        let mut unwritten = wheels.filter(|(_, (part, point))| point.circle.radius > 0.0 && part.get("axle").is_none());
+        if let Some((k, _)) = unwritten.next().filter(|_| angle > super::OFF_THE_GROOVE) {
+            let message = format!(
+                "runs onto a wheel at a fleet angle of {angle:.1} degrees, and the wheel at point {} has no axle",
+                k + 1
+            );
+            build.wrong(&message, "axle = \"y\", the direction across the plane in which the cable runs there");
+            return None;
+        }
         build.warn(&format!("runs onto a wheel at a fleet angle of {angle:.1} degrees: rope leaves its groove above about 6, and wears above 4"));
     }
     Some(())
@@ -630,6 +631,15 @@ fn stretch(cable: &mut Cable, route: &Route, part: &Part, build: &mut dyn Build)
         }
         (None, tension) => tension.unwrap_or(0.0) / cable.stiffness,
     };
+    if strain > super::MOST_STRAIN && cable.breaking.is_infinite() {
+        let message = format!(
+            "is {:.6} m long at rest on a path of {path:.6} m, stretched by {:.0} per cent",
+            path / (1.0 + strain),
+            100.0 * strain
+        );
+        build.wrong(&message, "more length; a cord that stretches so far has a `breaking_load`");
+        return None;
+    }
     let tension = strain * cable.stiffness;
     if tension > cable.breaking {
         let message = format!("starts with {tension:.4e} N, and breaks at {:.4e} N", cable.breaking);

@@ -98,6 +98,7 @@ mod tests {
             waves: &[],
             drag: 1.2,
             lift: 0.0,
+            answers: false,
         }
     }
 

@@ -7,6 +7,7 @@
 mod added;
 mod line;
 mod panels;
+mod response;
 mod sea;
 mod waves;
 mod wet;
@@ -311,8 +312,8 @@ impl Fluid {
     }
 
     /// What it does to its body now.
-    fn wet(&self, seen: &Seen<'_>) -> Wet {
-        let (kin, water) = (&seen.frames[0], self.water(seen));
+    fn wet(&self, seen: &Seen<'_>, water: Water<'_>) -> Wet {
+        let kin = &seen.frames[0];
         match &self.shape {
             Shape::Hull(hull) => wet(hull, kin, &water),
             Shape::Line(line) => line.wet(kin, &water, |x| self.current(seen, x)),
@@ -341,7 +342,13 @@ impl Fluid {
             waves: &self.waves,
             drag: self.coefficients[0],
             lift: self.coefficients[1],
+            answers: false,
         }
+    }
+
+    /// The same, which only presses.
+    fn pressing<'a>(&'a self, seen: &Seen<'_>) -> Water<'a> {
+        Water { drag: 0.0, lift: 0.0, viscosity: 0.0, ..self.water(seen) }
     }
 
     /// Energy stored in displaced water [J]; with waves it is theirs.
@@ -370,7 +377,8 @@ impl Acting for Fluid {
 
     fn act(&self, seen: &Seen<'_>, out: &mut Action) {
         let kin = &seen.frames[0];
-        let wet = self.wet(seen);
+        let wet = self.wet(seen, Water { answers: true, ..self.water(seen) });
+        out.response = wet.response;
         let force = wet.buoyancy + wet.drag + wet.lift;
         out.wrench(0, kin.p, Six::new(wet.torque, force));
         // what waves do by pressure is their work
@@ -408,6 +416,6 @@ impl Acting for Fluid {
     }
 
     fn stored(&self, seen: &Seen<'_>) -> f64 {
-        self.energy(&self.wet(seen))
+        if !self.waves.is_empty() { 0.0 } else { self.energy(&self.wet(seen, self.pressing(seen))) }
     }
 }

@@ -9,10 +9,13 @@
 //! and each wet one, v_t its speed along itself,   friction = -rho/2 C_f A |v_t| v_t,   C_f = 0.075/(log10 Re - 2)^2   (ITTC 1957),
 //! of laminar flow, Re < 5e5,   C_f = 1.328/sqrt(Re)   (Blasius 1908).
 
+use super::response::{self, Plane};
 use super::waves::Wave;
 use crate::kinematics::Kinematics;
+use crate::six::Response;
 use libm::{cbrt, log10, sqrt};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::f64::consts::{FRAC_PI_3, PI};
 use tippe_geometry::{Mat3, Pose, Shape, TriMesh, Vec3};
 
@@ -61,6 +64,7 @@ impl Hull {
             [(Shape::Sphere { radius }, place)] => Some((place.position, *radius)),
             _ => None,
         };
+        weld(&mut mesh);
         let volume = mesh.volume();
         let moment = mesh.triangles.iter().fold(Vec3::ZERO, |sum, triangle| {
             let [a, b, c] = triangle.map(|k| mesh.vertices[k as usize]);
@@ -69,6 +73,26 @@ impl Hull {
         let centre = if volume > 0.0 { moment / volume } else { Vec3::ZERO };
         Hull { length: cbrt(volume), volume, centre, ball, corners: mesh.vertices, triangles: mesh.triangles }
     }
+}
+
+/// Corners at the same place become one: each is asked once how deep it is, not for each of its triangles.
+fn weld(mesh: &mut TriMesh) {
+    let mut places = BTreeMap::new();
+    let mut corners = Vec::new();
+    let names: Vec<u32> = mesh
+        .vertices
+        .iter()
+        .map(|v| {
+            // -0 and 0 are one place
+            let key = (*v + Vec3::ZERO).to_array().map(f64::to_bits);
+            *places.entry(key).or_insert_with(|| {
+                corners.push(*v);
+                corners.len() as u32 - 1
+            })
+        })
+        .collect();
+    mesh.triangles.iter_mut().flatten().for_each(|k| *k = names[*k as usize]);
+    mesh.vertices = corners;
 }
 
 /// The fluid around a body at one instant.
@@ -94,12 +118,19 @@ pub struct Water<'a> {
     pub drag: f64,
     /// C_l [-].
     pub lift: f64,
+    /// Asked how what it does answers to the motion.
+    pub answers: bool,
 }
 
 impl Water<'_> {
     /// How deep a point is below the surface [m].
     pub fn depth(&self, x: Vec3) -> f64 {
         self.level + self.waves.iter().map(|wave| wave.elevation(x, self.t)).sum::<f64>() - self.up.dot(x)
+    }
+
+    /// True if it does more than press.
+    fn rubs(&self) -> bool {
+        self.drag > 0.0 || self.lift > 0.0 || self.viscosity > 0.0
     }
 
     /// How fast its surface rises over a point [m/s].
@@ -162,6 +193,8 @@ pub struct Wet {
     pub plane: f64,
     /// How fast more of it becomes wet: dV/dt = sum A n.v + A_w times the rise of the surface [m^3/s].
     pub grows: f64,
+    /// How all of it answers to the motion, where that was asked and there is no lift, which has no such form here.
+    pub response: Option<Response>,
 }
 
 /// Sums over wet triangles.
@@ -183,11 +216,12 @@ thread_local! {
 /// What `water` does to a body that moves like this.
 pub fn wet(hull: &Hull, kin: &Kinematics, water: &Water<'_>) -> Wet {
     let mut out = Wet::default();
+    out.response = (water.answers && water.lift == 0.0).then(Response::default);
     // a point of the surface above or below the body
     let o = if water.level.is_finite() { kin.p + water.up * water.depth(kin.p) } else { kin.p };
     let mut sums = Sums { volume: 0.0, moment: Vec3::ZERO, area: 0.0, first: Vec3::ZERO, second: Mat3::ZERO };
     // a ball that is wet or dry as a whole needs no triangles, nor does what is wet anyway and feels no flow
-    let rubs = water.drag > 0.0 || water.lift > 0.0 || water.viscosity > 0.0;
+    let rubs = water.rubs();
     let whole = match hull.ball {
         Some((centre, r)) => !rubs || water.depth(kin.p + kin.R * centre).abs() >= r,
         None => !rubs && !water.level.is_finite(),
@@ -220,8 +254,25 @@ pub fn wet(hull: &Hull, kin: &Kinematics, water: &Water<'_>) -> Wet {
     }
     out.depth = if water.level.is_finite() { water.depth(out.centre) } else { 0.0 };
     out.buoyancy = water.density * out.volume * (water.up * water.fall + water.acceleration(out.centre));
-    out.torque += (out.centre - kin.p).cross(out.buoyancy);
+    let arm = out.centre - kin.p;
+    out.torque += arm.cross(out.buoyancy);
+    if let Some(answer) = &mut out.response {
+        let plane = match hull.ball {
+            Some((centre, r)) => round_plane(kin.R * centre, r, water.depth(kin.p + kin.R * centre), water.up),
+            None => sums.plane_about(o - kin.p),
+        };
+        response::add_buoyancy(answer, &plane, water.density * water.fall, water.up, (out.volume, arm));
+    }
     out
+}
+
+/// The water plane of a ball whose centre is at an arm from the centre of mass and so deep [m].
+fn round_plane(arm: Vec3, r: f64, depth: f64, up: Vec3) -> Plane {
+    let square = (r * r - depth * depth).max(0.0);
+    let area = PI * square;
+    let middle = arm + up * depth;
+    let level = Mat3::IDENTITY - outer(up, up);
+    Plane { area, first: middle * area, second: outer(middle, middle) * area + level * (0.25 * area * square) }
 }
 
 /// The parts of a triangle that are below the surface.
@@ -269,6 +320,9 @@ fn add(part: [Vec3; 3], o: Vec3, (hull, kin, water): (&Hull, &Kinematics, &Water
             sums.second += outer(m, m) * (lid / 3.0);
         }
     }
+    if !water.rubs() {
+        return;
+    }
     let x = o + middle;
     let flow = water.velocity(x);
     let v = kin.v + kin.w.cross(x - kin.p) - flow;
@@ -281,10 +335,17 @@ fn add(part: [Vec3; 3], o: Vec3, (hull, kin, water): (&Hull, &Kinematics, &Water
     let facing = n.dot(along).max(0.0);
     let mut drag = -half * water.drag * facing * speed * v;
     let lift = -half * water.lift * facing * speed * speed * along.cross(n.cross(along));
+    if let (Some(answer), true) = (&mut out.response, facing > 0.0 && water.drag > 0.0) {
+        response::add_drag(answer, x - kin.p, half * water.drag, n, v);
+    }
     if water.viscosity > 0.0 {
         let v_t = v - n * n.dot(v);
         let slip = v_t.length();
-        drag -= half * water.friction(slip, hull.length) * slip * v_t;
+        let k = half * water.friction(slip, hull.length);
+        drag -= k * slip * v_t;
+        if let Some(answer) = &mut out.response {
+            response::add_square(answer, x - kin.p, k, v_t);
+        }
     }
     push(x, (drag, lift), (flow, v), kin, out);
 }
@@ -317,11 +378,22 @@ fn ball(centre: Vec3, [r, length]: [f64; 2], water: &Water<'_>, kin: &Kinematics
         // |v_t| = |v| sin(theta), and along v sin(theta) of that: the mean of sin^3 over the ball
         let skin =
             if water.viscosity > 0.0 { 0.75 * PI * PI * r * r * water.friction(v.length(), length) } else { 0.0 };
-        push(centre, (-0.5 * water.density * (area + skin) * v.length() * v, Vec3::ZERO), (flow, v), kin, out);
+        let k = 0.5 * water.density * (area + skin);
+        push(centre, (-k * v.length() * v, Vec3::ZERO), (flow, v), kin, out);
+        if let Some(answer) = &mut out.response {
+            response::add_square(answer, centre - kin.p, k, v);
+        }
     }
 }
 
 impl Sums {
+    /// The water plane about a point from which o lies at `shift`.
+    fn plane_about(&self, shift: Vec3) -> Plane {
+        let mixed = outer(self.first, shift);
+        let second = self.second + mixed + mixed.transpose() + outer(shift, shift) * self.area;
+        Plane { area: self.area, first: self.first + shift * self.area, second }
+    }
+
     /// Smallest second moment of the water plane about a level axis through its centre [m^4].
     fn least_moment(&self, up: Vec3) -> f64 {
         if self.area <= 0.0 {
@@ -339,7 +411,7 @@ impl Sums {
 }
 
 /// a b^T.
-fn outer(a: Vec3, b: Vec3) -> Mat3 {
+pub fn outer(a: Vec3, b: Vec3) -> Mat3 {
     Mat3::from_cols(a * b.x, a * b.y, a * b.z)
 }
 
@@ -360,6 +432,7 @@ mod tests {
             waves: &[],
             drag: 1.0,
             lift: 1.0,
+            answers: false,
         }
     }
 
@@ -428,6 +501,55 @@ mod tests {
         ball.ball = None;
         // C_f is taken at the speed of each facet
         near(wet(&ball, &moving, &water).drag.x, closed, 0.06);
+    }
+
+    /// How forces answer to the motion is what a small motion changes, of a block and of a ball that float and drift.
+    #[test]
+    fn answers_are_derivatives() {
+        let turn = Quat::from_axis_angle(Vec3::new(1.0, 0.5, 0.2).normalize(), 0.3);
+        let water = Water { lift: 0.0, viscosity: 0.0, answers: true, ..still() };
+        let ball = Hull::new(&[(Shape::Sphere { radius: 0.5 }, Pose::at(Vec3::new(0.1, 0.0, 0.2)))]);
+        for (hull, depth) in [(block(2.0, 1.0, 0.6), 0.05), (ball.clone(), -0.3), (ball, -2.0)] {
+            let kin = Kinematics {
+                w: Vec3::new(0.3, -0.2, 0.1),
+                ..at(Vec3::new(0.0, 0.0, depth), turn, Vec3::new(1.0, 0.3, -0.4))
+            };
+            let here = wet(&hull, &kin, &water);
+            let Some(answer) = here.response else { panic!("it was asked for") };
+            // a ball that is partly wet has the drag of its facets
+            let small = 1e-6;
+            for k in 0..6 {
+                let step = if k % 3 == 0 {
+                    Vec3::X
+                } else if k % 3 == 1 {
+                    Vec3::Y
+                } else {
+                    Vec3::Z
+                } * small;
+                let (turned, moved) = if k < 3 { (step, Vec3::ZERO) } else { (Vec3::ZERO, step) };
+                let place =
+                    Kinematics { p: kin.p + moved, R: Mat3::from_quat(Quat::from_scaled_axis(turned)) * kin.R, ..kin };
+                let motion = Kinematics { w: kin.w + turned, v: kin.v + moved, ..kin };
+                let motion = wet(&hull, &motion, &water);
+                let pressing = Water { drag: 0.0, ..water };
+                let (place, still) = (wet(&hull, &place, &pressing), wet(&hull, &kin, &pressing));
+                let by_velocity = [(motion.torque - here.torque) / small, (motion.drag - here.drag) / small];
+                let by_place = [(place.torque - still.torque) / small, (place.buoyancy - still.buoyancy) / small];
+                let size = 1e4 * 3e-3;
+                for (found, wanted) in [(answer.slowing.0[k], by_velocity), (answer.restoring.0[k], by_place)] {
+                    assert!((found.angular - wanted[0]).length() < size, "{depth} {k}: {found:?} {wanted:?}");
+                    assert!((found.linear - wanted[1]).length() < size, "{depth} {k}: {found:?} {wanted:?}");
+                }
+            }
+        }
+    }
+
+    /// A block has eight corners, however many its triangles name.
+    #[test]
+    fn triangles_share_their_corners() {
+        let block = block(2.0, 1.0, 0.6);
+        assert_eq!((block.corners.len(), block.triangles.len()), (8, 12));
+        near(block.volume, 1.2, 1e-12);
     }
 
     /// Facets of round shapes have the volume of the shape.
