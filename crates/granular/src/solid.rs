@@ -304,7 +304,7 @@ fn wall_form(wall: &Wall) -> Option<Form<'_>> {
         Surface::Plane => Some(Form::Solid(&Shape::HalfSpace)),
         Surface::Shape(shape @ (Shape::Box { .. } | Shape::Hull(_) | Shape::HalfSpace)) => Some(Form::Solid(shape)),
         Surface::Shape(Shape::Sphere { radius }) => Some(Form::Ball(*radius)),
-        Surface::Shape(_) | Surface::Mesh(_) => None,
+        Surface::Shape(_) | Surface::Mesh(_) | Surface::Ground(_) => None,
     }
 }
 
