@@ -95,11 +95,19 @@ impl Dynamics {
         question(model.elements[local.element as usize].kind.acting(), &seen)
     }
 
-    /// Coordinates that element `k` of the island sees are those of y again.
+    /// What element `k` of the island sees is what it sees at (t, y), its bodies too where it hangs on any.
     fn look_again(&mut self, model: &Model, t: f64, y: &[f64], k: usize) {
         let mut elements = std::mem::take(&mut self.actions.elements);
-        self.place_sight(model, t, y, &self.machines, &mut elements[k]);
-        self.actions.elements = elements;
+        let element = &model.elements[elements[k].element as usize].kind;
+        if element.attached().frames.is_empty() {
+            self.place_sight(model, t, y, &self.machines, &mut elements[k]);
+            self.actions.elements = elements;
+        } else {
+            self.actions.elements = elements;
+            let (mut there, mut f) = (self.clone(), y.to_vec());
+            Bound { model, dynamics: &mut there }.rates(t, y, &mut f);
+            self.actions.elements[k].sight = there.actions.elements.swap_remove(k).sight;
+        }
     }
 
     /// Values of one watch at `theta` of a step of length h from time t with this dense output.
