@@ -55,7 +55,10 @@ pub struct HeavyLine {
 /// Where a line was last asked for, r, z_1 and z_2, and how it hangs there: what it is asked for again is not solved again. It hangs as it would,
 /// whoever asks.
 #[derive(Debug, Default)]
-struct Known(Mutex<(usize, [Option<([f64; 3], AtRest)>; PLACES])>);
+struct Known(Mutex<(usize, [Option<Place>; PLACES])>);
+
+/// r, z_1, z_2 [m], and how the line hangs there.
+type Place = ([f64; 3], AtRest);
 
 impl Clone for Known {
     fn clone(&self) -> Known {
