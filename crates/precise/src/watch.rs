@@ -87,12 +87,26 @@ impl Dynamics {
         t: f64,
         y: &[f64],
         k: usize,
-        question: impl Fn(&dyn Acting, &Seen<'_>) -> T,
+        mut question: impl FnMut(&dyn Acting, &Seen<'_>) -> T,
     ) -> T {
         let local = &self.actions.elements[k];
         let look = |source: Source| self.look_up(model, t, y, source);
-        let seen = local.sight.seen(&local.modes, local.holding, &look);
+        let seen = local.sight.seen((&local.modes, &local.kept), local.holding, &look);
         question(model.elements[local.element as usize].kind.acting(), &seen)
+    }
+
+    /// Elements keep what the step that ends at (t, y) left behind.
+    pub fn keep(&mut self, model: &Model, t: f64, y: &[f64]) {
+        for k in 0..self.actions.elements.len() {
+            let local = &mut self.actions.elements[k];
+            if !local.on || local.kept.is_empty() {
+                continue;
+            }
+            let mut kept = std::mem::take(&mut local.kept);
+            self.look_again(model, t, y, k);
+            self.ask_element(model, t, y, k, |element, seen| element.keep(seen, &mut kept));
+            self.actions.elements[k].kept = kept;
+        }
     }
 
     /// Coordinates that element `k` of the island sees are those of y again.
