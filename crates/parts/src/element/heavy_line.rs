@@ -55,7 +55,10 @@ pub struct HeavyLine {
 /// Where a line was last asked for, r, z_1 and z_2, and how it hangs there: what it is asked for again is not solved again. It hangs as it would,
 /// whoever asks.
 #[derive(Debug, Default)]
-struct Known(Mutex<(usize, [Option<([f64; 3], AtRest)>; PLACES])>);
+struct Known(Mutex<(usize, [Option<Place>; PLACES])>);
+
+/// r, z_1, z_2 [m], and how the line hangs there.
+type Place = ([f64; 3], AtRest);
 
 impl Clone for Known {
     fn clone(&self) -> Known {
@@ -150,30 +153,36 @@ pub(super) fn make(part: &Part, build: &mut dyn Build) -> Option<Element> {
         }
         line.hanging.bottom = Some(Bottom { height, friction, anchor: anchor.unwrap_or(0) });
     }
-    let (strained, rest) = (line.strained(&frames), line.at_rest(&line.span(&frames)));
-    let unbroken = line.bears.iter().all(|most| most.is_infinite());
-    let strain = rest.tension(0).max(rest.tension(1))
-        / line.hanging.parts.iter().map(|part| part.stiffness).fold(f64::INFINITY, f64::min);
-    if unbroken && strain > MOST_STRAIN {
-        let message = format!(
-            "is {:.6} m long at rest, too short for its ends: stretched by {:.0} per cent",
-            line.hanging.length(),
-            100.0 * strain
-        );
-        build.wrong(&message, "more length; a cord that stretches so far has a `breaking_load`");
-        return None;
-    }
-    if strained > 1.0 {
-        let (most, bears) =
-            (rest.tension(0).max(rest.tension(1)), line.bears.iter().copied().fold(f64::INFINITY, f64::min));
-        let message = format!("starts with {most:.4e} N, and breaks at {bears:.4e} N");
-        build.wrong(&message, "its length at rest is too short for its ends: more length, or a stronger line");
-        return None;
-    }
+    line.fits(&frames, build)?;
     Some(Element::HeavyLine(Box::new(line)))
 }
 
 impl HeavyLine {
+    /// Nothing if it starts stretched or loaded beyond what a line bears; says so.
+    fn fits(&self, frames: &[Kinematics], build: &mut dyn Build) -> Option<()> {
+        let (strained, rest) = (self.strained(frames), self.at_rest(&self.span(frames)));
+        let unbroken = self.bears.iter().all(|most| most.is_infinite());
+        let strain = rest.tension(0).max(rest.tension(1))
+            / self.hanging.parts.iter().map(|part| part.stiffness).fold(f64::INFINITY, f64::min);
+        if unbroken && strain > MOST_STRAIN {
+            let message = format!(
+                "is {:.6} m long at rest, too short for its ends: stretched by {:.0} per cent",
+                self.hanging.length(),
+                100.0 * strain
+            );
+            build.wrong(&message, "more length; a cord that stretches so far has a `breaking_load`");
+            return None;
+        }
+        if strained > 1.0 {
+            let (most, bears) =
+                (rest.tension(0).max(rest.tension(1)), self.bears.iter().copied().fold(f64::INFINITY, f64::min));
+            let message = format!("starts with {most:.4e} N, and breaks at {bears:.4e} N");
+            build.wrong(&message, "its length at rest is too short for its ends: more length, or a stronger line");
+            return None;
+        }
+        Some(())
+    }
+
     fn span(&self, frames: &[Kinematics]) -> Span {
         self.span_between(frames[0].p, frames[1].p)
     }

@@ -497,8 +497,8 @@ fn checkpoints_of_other_versions() {
         assert!(later.to_string().contains(&words), "{later}");
         // the right number over something else
         let grains = match clock {
-            Clock::Precise => "/state/grains/record/grains",
-            Clock::Realtime => "/state/grains/grains",
+            Clock::Precise => "/state/grains/records/list/0/grains/grains",
+            Clock::Realtime => "/state/grains/list/0/grains/grains",
             Clock::Granular => "/state/grains",
         };
         let cut = |place: &str, to: serde_json::Value| {
@@ -539,7 +539,7 @@ fn layout_of_checkpoints() {
     let layout = (CHECKPOINT_FORMAT, fingerprint(text.as_bytes()));
     assert_eq!(
         layout,
-        (9, "eeb3c65fc58d86c8".to_owned()),
+        (10, "4f14710a63cd297a".to_owned()),
         "states are laid out anew: count CHECKPOINT_FORMAT up\n{text}"
     );
 }

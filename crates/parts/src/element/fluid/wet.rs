@@ -215,8 +215,8 @@ thread_local! {
 
 /// What `water` does to a body that moves like this.
 pub fn wet(hull: &Hull, kin: &Kinematics, water: &Water<'_>) -> Wet {
-    let mut out = Wet::default();
-    out.response = (water.answers && water.lift == 0.0).then(Response::default);
+    let response = (water.answers && water.lift == 0.0).then(Response::default);
+    let mut out = Wet { response, ..Wet::default() };
     // a point of the surface above or below the body
     let o = if water.level.is_finite() { kin.p + water.up * water.depth(kin.p) } else { kin.p };
     let mut sums = Sums { volume: 0.0, moment: Vec3::ZERO, area: 0.0, first: Vec3::ZERO, second: Mat3::ZERO };
