@@ -29,7 +29,7 @@ impl Feeding<'_> {
         let modes = &self.actions.modes[cable.modes.clone()];
         let mut states = sight.states.clone();
         let none = |_| 0.0;
-        let fed = cable.kind.feed(end, out, &sight.seen(modes, 0.0, &none), &mut states)?;
+        let fed = cable.kind.feed(end, out, &sight.seen((modes, &[]), 0.0, &none), &mut states)?;
         let anchor = cable.kind.attached().frames[fed.frame];
         let body = anchor.body?;
         let kin = body_of(&anchor, &fed.motion);
@@ -61,7 +61,7 @@ impl Feeding<'_> {
             .map(|&k| {
                 let element = &self.model.elements[k];
                 let modes = &self.actions.modes[element.modes.clone()];
-                element.kind.stored(&self.sight(k, moved).seen(modes, 0.0, &none))
+                element.kind.stored(&self.sight(k, moved).seen((modes, &[]), 0.0, &none))
             })
             .sum()
     }

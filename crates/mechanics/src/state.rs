@@ -12,6 +12,9 @@ pub struct ActionRecord {
     pub energies: Vec<f64>,
     /// Modes of the elements, all of one after the other.
     pub modes: Vec<ElementMode>,
+    /// Numbers that elements keep, all of one after the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<f64>,
     /// Values of [`Model::states`].
     pub states: Vec<f64>,
     /// Which elements are switched on.
@@ -21,12 +24,18 @@ pub struct ActionRecord {
 }
 
 impl ActionRecord {
+    /// Modes of an element, and what it keeps.
+    pub fn of(&self, element: &ModelElement) -> (&[ElementMode], &[f64]) {
+        (&self.modes[element.modes.clone()], &self.kept[element.kept.clone()])
+    }
+
     /// That of a model at its start: bodies that are gone, by body, and structural changes that are done.
     pub fn start(model: &Model, gone: &[bool], done: &[bool]) -> ActionRecord {
         let is_gone = |element: &ModelElement| (0..).zip(gone).any(|(b, gone)| *gone && element.kind.needs_body(b));
         ActionRecord {
             energies: vec![0.0; model.elements.iter().map(|e| e.accounts.len()).sum()],
             modes: vec![Default::default(); model.elements.last().map_or(0, |e| e.modes.end)],
+            kept: vec![0.0; model.elements.last().map_or(0, |e| e.kept.end)],
             states: model.states.iter().map(|state| state.start).collect(),
             on: model.elements.iter().map(|element| !is_gone(element)).collect(),
             done: done.to_vec(),

@@ -22,6 +22,8 @@ pub struct LocalElement {
     pub machines: Vec<usize>,
     /// What it remembers, by mode.
     pub modes: Vec<ElementMode>,
+    /// Numbers it keeps from step to step.
+    pub kept: Vec<f64>,
     /// Energies of its accounts up to the island's beginning [J].
     pub carried: [f64; MOST_ACCOUNTS],
     /// False once its body is gone.
@@ -148,7 +150,7 @@ impl Dynamics {
             action.clear(local.machines.len(), element.states.len());
             {
                 let look = |s: Source| self.look(model, t, y, &machines, &values, s);
-                element.kind.act(&local.sight.seen(&local.modes, local.holding, &look), &mut action);
+                element.kind.act(&local.sight.seen((&local.modes, &local.kept), local.holding, &look), &mut action);
             }
             let attached = element.kind.attached();
             for Wrench { frame, at, on } in &action.wrenches {

@@ -309,6 +309,7 @@ fn resting(element: u32, model: &ModelElement, integral: usize, machines: &[Mach
         integral,
         machines: model.kind.attached().coordinates.iter().map(machine).collect(),
         modes: vec![Default::default(); model.modes.len()],
+        kept: vec![0.0; model.kept.len()],
         carried: Default::default(),
         on: true,
         effect: Default::default(),

@@ -189,6 +189,7 @@ impl Dynamics {
         for local in &mut self.actions.elements {
             let k = local.element as usize;
             local.modes.copy_from_slice(&record.modes[model.elements[k].modes.clone()]);
+            local.kept.copy_from_slice(&record.kept[model.elements[k].kept.clone()]);
             local.on = record.on[k];
             let energies = &record.energies[model.elements[k].accounts.clone()];
             local.carried[..energies.len()].copy_from_slice(energies);
@@ -211,6 +212,7 @@ impl Dynamics {
         for local in &self.actions.elements {
             let k = local.element as usize;
             record.modes[model.elements[k].modes.clone()].copy_from_slice(&local.modes);
+            record.kept[model.elements[k].kept.clone()].copy_from_slice(&local.kept);
             record.on[k] = local.on;
             for (account, place) in model.elements[k].accounts.clone().enumerate() {
                 record.energies[place] = self.element_energy(local, account, y);

@@ -479,6 +479,7 @@ impl Island {
         self.stepper.accept();
         std::mem::swap(&mut self.watched, &mut self.watched_end);
         self.project(model);
+        self.dynamics.keep(model, self.stepper.t0, &self.stepper.y0);
         outcome.counts.steps += 1;
         if self.dynamics.has_patches && outcome.beyond.is_none() {
             let deep = self.dynamics.pairs.iter().find(|pair| pair.last.beyond && pair.last.gap <= 0.0);

@@ -1,6 +1,7 @@
 //! Watches: numbers that rise through zero where a joint sticks or slips, a drive meets its limit, a stop is touched, a
 //! component jumps, a structural change is due, a rope or the follower of a cam becomes taut or slack.
 
+use super::actions::LocalElement;
 use super::dynamics::Dynamics;
 use super::layout::Account;
 use super::system::Bound;
@@ -87,27 +88,49 @@ impl Dynamics {
         t: f64,
         y: &[f64],
         k: usize,
-        question: impl Fn(&dyn Acting, &Seen<'_>) -> T,
+        mut question: impl FnMut(&dyn Acting, &Seen<'_>) -> T,
     ) -> T {
         let local = &self.actions.elements[k];
         let look = |source: Source| self.look_up(model, t, y, source);
-        let seen = local.sight.seen(&local.modes, local.holding, &look);
+        let seen = local.sight.seen((&local.modes, &local.kept), local.holding, &look);
         question(model.elements[local.element as usize].kind.acting(), &seen)
+    }
+
+    /// Elements keep what the step that ends at (t, y) left behind.
+    pub fn keep(&mut self, model: &Model, t: f64, y: &[f64]) {
+        if self.actions.elements.iter().all(|local| !local.on || local.kept.is_empty()) {
+            return;
+        }
+        let there = self.looked_at(model, t, y);
+        for (k, at_end) in there.into_iter().enumerate() {
+            let local = &mut self.actions.elements[k];
+            if !local.on || local.kept.is_empty() {
+                continue;
+            }
+            local.sight = at_end.sight;
+            let mut kept = std::mem::take(&mut local.kept);
+            self.ask_element(model, t, y, k, |element, seen| element.keep(seen, &mut kept));
+            self.actions.elements[k].kept = kept;
+        }
     }
 
     /// What element `k` of the island sees is what it sees at (t, y), its bodies too where it hangs on any.
     fn look_again(&mut self, model: &Model, t: f64, y: &[f64], k: usize) {
-        let mut elements = std::mem::take(&mut self.actions.elements);
-        let element = &model.elements[elements[k].element as usize].kind;
-        if element.attached().frames.is_empty() {
-            self.place_sight(model, t, y, &self.machines, &mut elements[k]);
-            self.actions.elements = elements;
-        } else {
-            self.actions.elements = elements;
-            let (mut there, mut f) = (self.clone(), y.to_vec());
-            Bound { model, dynamics: &mut there }.rates(t, y, &mut f);
-            self.actions.elements[k].sight = there.actions.elements.swap_remove(k).sight;
+        let hangs = !model.elements[self.actions.elements[k].element as usize].kind.attached().frames.is_empty();
+        if hangs {
+            self.actions.elements[k].sight = self.looked_at(model, t, y).swap_remove(k).sight;
+            return;
         }
+        let mut elements = std::mem::take(&mut self.actions.elements);
+        self.place_sight(model, t, y, &self.machines, &mut elements[k]);
+        self.actions.elements = elements;
+    }
+
+    /// The elements of the island as they see (t, y).
+    fn looked_at(&self, model: &Model, t: f64, y: &[f64]) -> Vec<LocalElement> {
+        let (mut there, mut f) = (self.clone(), y.to_vec());
+        Bound { model, dynamics: &mut there }.rates(t, y, &mut f);
+        there.actions.elements
     }
 
     /// Values of one watch at `theta` of a step of length h from time t with this dense output.

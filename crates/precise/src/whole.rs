@@ -545,7 +545,7 @@ fn push(model: &Model, d: &mut Dynamics, t: f64, y: &[f64], input: &Input) {
     let kind = &model.elements[local.element as usize].kind;
     let attached = kind.attached();
     let look = |source| d.look_up(model, t, y, source);
-    let seen = local.sight.seen(&local.modes, local.holding, &look);
+    let seen = local.sight.seen((&local.modes, &local.kept), local.holding, &look);
     match kind.push(&seen, index, input.value) {
         Push::Coordinate(effort) => {
             if let (&[at], &[machine]) = (attached.coordinates, local.machines.as_slice()) {

@@ -172,7 +172,7 @@ impl Clock {
 
     /// What is seen with the element's mode; equations read values at the beginning of the step.
     fn seen<'a>(&'a self, k: usize, sight: &'a Sight, look: &'a dyn Fn(Source) -> f64) -> Seen<'a> {
-        sight.seen(&self.state.actions.modes[self.model.elements[k].modes.clone()], 0.0, look)
+        sight.seen(self.state.actions.of(&self.model.elements[k]), 0.0, look)
     }
 
     /// What element `k` does as things are now.
@@ -568,6 +568,7 @@ impl Clock {
             after: &elements.now,
             impulses: &elements.impulses,
             modes: &mut self.state.actions.modes[element.modes.clone()],
+            kept: &mut self.state.actions.kept[element.kept.clone()],
             states: &mut self.state.actions.states[element.states.clone()],
             outputs: &mut elements.outputs[k],
             lost: &mut elements.lost[k],

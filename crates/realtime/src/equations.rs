@@ -148,7 +148,7 @@ impl Clock {
             self.place_sight(k, now, states, sight);
             let look = |source| self.look(now, t, values, states, source);
             action.clear(sight.coordinates.len(), element.states.len());
-            element.kind.act(&sight.seen(&self.state.actions.modes[element.modes.clone()], 0.0, &look), action);
+            element.kind.act(&sight.seen(self.state.actions.of(element), 0.0, &look), action);
             rates[element.states.clone()].copy_from_slice(&action.rates);
         }
     }

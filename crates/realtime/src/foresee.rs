@@ -276,7 +276,7 @@ impl Clock {
         fore.sight.t = t + ahead;
         let look = |source| self.look_ahead(t + ahead, room, &fore.states, source);
         action.clear(fore.sight.coordinates.len(), element.states.len());
-        let seen = fore.sight.seen(&self.state.actions.modes[element.modes.clone()], 0.0, &look);
+        let seen = fore.sight.seen(self.state.actions.of(element), 0.0, &look);
         element.kind.act(&seen, action);
         // rows have bounds of their own
         if let Some(effort) = element.kind.unlimited(&seen) {

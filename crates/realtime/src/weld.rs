@@ -333,7 +333,7 @@ impl Clock {
         let look = |_| 0.0;
         let mut action = Action::default();
         action.clear(0, own.states.len());
-        own.kind.act(&sight.seen(&self.state.actions.modes[own.modes.clone()], 0.0, &look), &mut action);
+        own.kind.act(&sight.seen(self.state.actions.of(own), 0.0, &look), &mut action);
         action.wrenches.iter().find(|wrench| wrench.frame == 1).map_or(Six::ZERO, |wrench| wrench.on)
     }
 
@@ -343,7 +343,7 @@ impl Clock {
         let on = self.carried(welds, k);
         let (own, sight) = (&self.model.elements[element], &self.elements.sights[element]);
         let look = |_| 0.0;
-        let seen = sight.seen(&self.state.actions.modes[own.modes.clone()], 0.0, &look);
+        let seen = sight.seen(self.state.actions.of(own), 0.0, &look);
         let R = sight.frames[0].R;
         for part in 0..6 {
             let axis = R.col(part % 3);

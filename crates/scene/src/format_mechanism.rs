@@ -138,6 +138,7 @@ pub fn kinds() -> Vec<(&'static str, &'static super::format::Spec)> {
         ("cable of a fluid", &element::WET_CABLE_KINDS),
         ("wave of a fluid", &element::WAVE_KINDS),
         ("sea of a fluid", &element::SEA_KINDS),
+        ("wheel of soft ground", &element::WHEEL_KINDS),
         ("signal", &SIGNAL),
         ("sensor", &SENSOR),
         ("drawing", &DRAWING),

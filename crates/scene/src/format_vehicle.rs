@@ -57,6 +57,11 @@ pub(super) const VEHICLE: Table = Table {
         ),
         key("part", Form::Tables(&PART), "What drives it, from the engine to the last shaft"),
         key("tyre", Form::Table(&TYRE), "Tyres of all wheels that say nothing"),
+        key(
+            "soft_ground",
+            Form::Table(&SOFT_GROUND),
+            "Soft ground under all its wheels, in place of a road under tyres",
+        ),
         key("axle", Form::Tables(&AXLE), "Pairs of wheels, or single ones"),
         key("track", Form::Tables(&TRACK), "Tracks on the ground"),
         key("cylinder", Form::Tables(&CYLINDER), "Hydraulic cylinders between its bodies"),
@@ -240,6 +245,10 @@ const PARTS: [&Spec; 9] =
 
 /// Keys of a tyre but where it is.
 pub(super) const TYRE: Table = Table { name: "tyre", kinds: &[], keys: &[&[], behind(element::TYRE.kind.keys)[0]] };
+
+/// Keys of soft ground but its wheels.
+pub(super) const SOFT_GROUND: Table =
+    Table { name: "soft ground", kinds: &[], keys: behind(element::SOFT_GROUND.kind.keys) };
 
 pub(super) const AXLE: Table = Table {
     name: "axle",

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 
 mod constraint;
 mod mechanism;
+mod vehicle;
 
 /// Every key of the format, in one scene.
 const SOLIDS: &str = include_str!("../../tippe/tests/data/solids.toml");

@@ -183,6 +183,7 @@ impl Settings {
 
 /// Everything that survives of a run, in the terms of its clock.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a run has one of them")]
 pub enum State {
     /// Of the precise clock.
     Precise(precise::State),

@@ -30,7 +30,7 @@ fn beam(wish: Wish) -> (Topology, Vec<f64>) {
     ];
     // columns from the left, nodes from the top, y down
     let node = |i: usize, j: usize| i * (ny + 1) + j;
-    let held = |u: usize| (u % 2 == 0 && u < 2 * (ny + 1)) || u == 2 * node(nx, ny) + 1;
+    let held = |u: usize| (u.is_multiple_of(2) && u < 2 * (ny + 1)) || u == 2 * node(nx, ny) + 1;
     let mut number = vec![None; 2 * (nx + 1) * (ny + 1)];
     let mut n = 0;
     for (u, number) in number.iter_mut().enumerate() {

@@ -124,7 +124,7 @@ impl Compiler<'_> {
             Some(opened) => {
                 let kind = self.unit_block(component, &opened, names);
                 states.extend(opened.states.iter().map(|(name, start, scale, unit)| ModelState {
-                    unit: *unit,
+                    unit,
                     scale: NETWORK_SCALE * scale,
                     ..state_of(&component.name, name, *start)
                 }));

@@ -114,6 +114,8 @@ pub struct ModelElement {
     pub states: std::ops::Range<usize>,
     /// Its modes among those of all elements.
     pub modes: std::ops::Range<usize>,
+    /// Numbers it keeps among those of all elements.
+    pub kept: std::ops::Range<usize>,
     /// Its accounts among those of all elements.
     pub accounts: std::ops::Range<usize>,
 }
@@ -460,7 +462,9 @@ impl Model {
         let states = first..self.states.len();
         let modes = self.elements.last().map_or(0, |e| e.modes.end);
         let modes = modes..modes + kind.watched().max(1);
-        self.elements.push(ModelElement { name, kind, bodies: Vec::new(), home: None, states, modes, accounts });
+        let kept = self.elements.last().map_or(0, |e| e.kept.end);
+        let kept = kept..kept + kind.keeps();
+        self.elements.push(ModelElement { name, kind, bodies: Vec::new(), home: None, states, modes, kept, accounts });
     }
 
     /// True if a coordinate is an angle, false if it is a length.

@@ -196,6 +196,7 @@ mod tests {
                     coordinates: &[],
                     states: &[],
                     modes: &[mode],
+                    kept: &[],
                     holding: 0.0,
                     look: &|_| 0.0,
                 };

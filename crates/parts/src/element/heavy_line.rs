@@ -472,7 +472,16 @@ mod tests {
             let look = |_| 0.0;
             let modes = [ElementMode::default()];
             let seen = |frames: &[Kinematics; 2], of: &mut dyn FnMut(&Seen<'_>)| {
-                of(&Seen { t: 0.0, frames, coordinates: &[], states: &[], modes: &modes, holding: 0.0, look: &look });
+                of(&Seen {
+                    t: 0.0,
+                    frames,
+                    coordinates: &[],
+                    states: &[],
+                    modes: &modes,
+                    kept: &[],
+                    holding: 0.0,
+                    look: &look,
+                });
             };
             let (mut out, mut rows) = (Action::default(), RowList::default());
             let step = StepAhead { h: 0.01, frames: &[Six::ZERO; 2], coordinates: &[] };

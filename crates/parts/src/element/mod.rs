@@ -22,6 +22,7 @@ mod position;
 mod propeller;
 mod relation;
 mod rows;
+mod soft_ground;
 mod speed;
 mod spring;
 mod stop;
@@ -53,6 +54,7 @@ pub use relation::Relation;
 pub use rows::{
     Answering, CoordinateAhead, ElementRow, Instant, RowEnd, RowLaw, RowList, Solved, StepAhead, Strut, StrutInStep,
 };
+pub use soft_ground::{SPEC as SOFT_GROUND, SoftGround, WHEEL_KINDS};
 pub use speed::Speed;
 pub use spring::Spring;
 pub use stop::Stop;
@@ -131,6 +133,8 @@ pub enum Element {
     Tyre(Box<RoadTyre>),
     /// A track on the ground.
     Track(Box<Track>),
+    /// Soft ground under wheels.
+    SoftGround(Box<SoftGround>),
     /// A spring and damper on a joint's coordinate.
     JointSpring(JointSpring),
     /// The modes of a flexible body.
@@ -178,6 +182,7 @@ impl Element {
             Element::Propeller(e) => e.as_ref(),
             Element::Tyre(e) => e.as_ref(),
             Element::Track(e) => e.as_ref(),
+            Element::SoftGround(e) => e.as_ref(),
             Element::JointSpring(e) => e,
             Element::Modes(e) => e.as_ref(),
             Element::Stop(e) => e,
@@ -287,10 +292,15 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// What is seen with these modes and with `look` for equations.
-    pub fn seen<'a>(&'a self, modes: &'a [ElementMode], holding: f64, look: &'a dyn Fn(Source) -> f64) -> Seen<'a> {
+    /// What is seen with these modes, with what is kept, and with `look` for equations.
+    pub fn seen<'a>(
+        &'a self,
+        (modes, kept): (&'a [ElementMode], &'a [f64]),
+        holding: f64,
+        look: &'a dyn Fn(Source) -> f64,
+    ) -> Seen<'a> {
         let Sight { t, frames, coordinates, states } = self;
-        Seen { t: *t, frames, coordinates, states, modes, holding, look }
+        Seen { t: *t, frames, coordinates, states, modes, kept, holding, look }
     }
 }
 
@@ -307,6 +317,8 @@ pub struct Seen<'a> {
     pub states: &'a [f64],
     /// What it remembers, by mode.
     pub modes: &'a [ElementMode],
+    /// Numbers it keeps from step to step; none before the first.
+    pub kept: &'a [f64],
     /// Force or torque with which it last held its coordinate [N or N m].
     pub holding: f64,
     /// Value of what equations read.
@@ -489,6 +501,8 @@ pub struct Finish<'a> {
     pub impulses: &'a [(u8, f64)],
     /// Its modes: those of the step, then those behind it.
     pub modes: &'a mut [ElementMode],
+    /// Numbers it keeps from step to step.
+    pub kept: &'a mut [f64],
     /// Its states, likewise.
     pub states: &'a mut [f64],
     /// Its outputs, all of them.
@@ -583,6 +597,16 @@ pub trait Acting: std::fmt::Debug {
     /// How many of its modes, the first ones, change where [`Self::watch`] rises through zero.
     fn watched(&self) -> usize {
         0
+    }
+
+    /// How many numbers it keeps from step to step, beside states: what it leaves behind and may meet again. They are zero at the start.
+    fn keeps(&self) -> usize {
+        0
+    }
+
+    /// Changes what it keeps, at the end of a step of the precise clock; in a fixed step [`Self::finish`] does.
+    fn keep(&self, seen: &Seen<'_>, kept: &mut [f64]) {
+        let _ = (seen, kept);
     }
 
     /// Name of one of its modes, if it has several; events know it as `ELEMENT.NAME`.

@@ -189,6 +189,7 @@ mod tests {
             coordinates: &coordinates,
             states: &[],
             modes: &[mode],
+            kept: &[],
             holding: 0.0,
             look: &|_| 0.0,
         };

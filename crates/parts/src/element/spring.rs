@@ -244,6 +244,7 @@ mod tests {
             coordinates: &[],
             states: &[],
             modes: &[ElementMode::default()],
+            kept: &[],
             holding: 0.0,
             look: &look,
         };

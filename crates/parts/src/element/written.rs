@@ -2,7 +2,7 @@
 
 use super::{
     Anchor, At, Element, applied, bushing, cable, cable_joint, driveline, fin, fluid, friction, joint_spring, maxwell,
-    motion, position, propeller, speed, spring, stop, torque, track, tyre,
+    motion, position, propeller, soft_ground, speed, spring, stop, torque, track, tyre,
 };
 use crate::network::Formula;
 use tippe_format::key::{Along, Form, Key, Range, Spec, Table, along, equation, key};
@@ -67,6 +67,7 @@ pub const FORCES: &[&ElementSpec] = &[
     &fin::SPEC,
     &propeller::SPEC,
     &track::SPEC,
+    &soft_ground::SPEC,
     &cable_joint::SPEC,
     &driveline::ENGINE,
     &driveline::ELECTRIC,

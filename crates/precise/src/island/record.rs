@@ -27,6 +27,9 @@ pub struct IslandRecord {
     pairs: Vec<PairRecord>,
     machines: Vec<MachineRecord>,
     elements: Vec<(Vec<ElementMode>, [f64; MOST_ACCOUNTS], bool)>,
+    /// Numbers that elements keep, all of one after the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    kept: Vec<f64>,
     edge: f64,
     frames: Vec<Frame>,
     frame_time: f64,
@@ -59,6 +62,7 @@ impl Island {
                 .collect(),
             machines: d.machines.iter().map(|m| m.record(model, &self.stepper.y0, &d.frames, 0.0)).collect(),
             elements: d.actions.elements.iter().map(|l| (l.modes.clone(), l.carried, l.on)).collect(),
+            kept: d.actions.elements.iter().flat_map(|l| l.kept.iter().copied()).collect(),
             edge: d.actions.edge,
             frames: d.frames.clone(),
             frame_time: d.frame_time,
@@ -94,6 +98,8 @@ impl Island {
         for (local, saved) in dynamics.actions.elements.iter_mut().zip(&record.elements) {
             (local.modes, local.carried, local.on) = saved.clone();
         }
+        let kept = dynamics.actions.elements.iter_mut().flat_map(|local| &mut local.kept);
+        kept.zip(&record.kept).for_each(|(own, saved)| *own = *saved);
         dynamics.actions.edge = record.edge;
         dynamics.frames.clone_from(&record.frames);
         dynamics.frame_time = record.frame_time;

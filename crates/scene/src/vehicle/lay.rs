@@ -221,6 +221,8 @@ impl Laid {
     }
 
     pub(super) fn read_axles(&mut self, reader: &mut Reader<'_>, fields: &Fields<'_>) {
+        self.soft =
+            fields.get("soft_ground").and_then(|node| reader.entries(node, "soft_ground")).map(<[Entry]>::to_vec);
         let Some(list) = fields.get("axle") else { return };
         let common = fields.get("tyre").and_then(|node| reader.entries(node, "tyre")).unwrap_or_default().to_vec();
         for item in reader.items(list, "axle") {
@@ -243,7 +245,7 @@ impl Laid {
             Some(Node { value: Value::Table(entries), .. }) => entries.clone(),
             _ => common.to_vec(),
         };
-        if tyre.is_empty() {
+        if tyre.is_empty() && self.soft.is_none() {
             let message = format!("{} has no tyre, and meets no ground", own.what);
             reader.error(own.place, message, "add tyre = { file = \"x.tir\" } here, or [vehicle.tyre] for all wheels");
         }
@@ -495,6 +497,23 @@ impl Laid {
         }
     }
 
+    /// Soft ground under its wheels.
+    pub(super) fn lay_soft_ground(&mut self, reader: &mut Reader<'_>) {
+        let Some(entries) = self.soft.take() else { return };
+        let wheel = |wheel: &Wheel| {
+            format!("{{ on = \"{}\", radius = {:?}, width = {:?} }}", self.own(&wheel.name), wheel.radius, wheel.width)
+        };
+        let wheels: Vec<String> = self.wheels.iter().map(wheel).collect();
+        let text = format!(
+            "name = \"{}\"\nkind = \"soft_ground\"\nground = \"{}\"\nwheels = [{}]\n",
+            self.own("soil"),
+            self.ground,
+            wheels.join(", ")
+        );
+        let more = self.passed(&entries, &[]);
+        self.put(reader, "force", &text, more);
+    }
+
     fn lay_wheel(&mut self, reader: &mut Reader<'_>, wheel: &Wheel) {
         let name = &wheel.name;
         let mut on = wheel.carrier.clone();
@@ -545,14 +564,16 @@ impl Laid {
         self.body(reader, name, wheel.mass, inertia, p, &shape);
         let more = format!("axis = {}\nspeed = {spin:?}\n", self.direction(Vec3::Y));
         self.joint(reader, &format!("{name}_spin"), "revolute", [&on, name], p, &more);
-        let text = format!(
-            "name = \"{}\"\nkind = \"tyre\"\non = \"{}\"\nground = \"{}\"\n",
-            self.own(&format!("{name}_tyre")),
-            self.own(name),
-            self.ground
-        );
-        let tyre = self.passed(&wheel.tyre, &[]);
-        self.put(reader, "force", &text, tyre);
+        if self.soft.is_none() {
+            let text = format!(
+                "name = \"{}\"\nkind = \"tyre\"\non = \"{}\"\nground = \"{}\"\n",
+                self.own(&format!("{name}_tyre")),
+                self.own(name),
+                self.ground
+            );
+            let tyre = self.passed(&wheel.tyre, &[]);
+            self.put(reader, "force", &text, tyre);
+        }
         let (vehicle, spin) = (self.name.clone(), self.own(&format!("{name}_spin")));
         self.brake(
             reader,

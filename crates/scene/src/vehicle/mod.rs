@@ -192,6 +192,8 @@ pub(super) struct Laid {
     bodies: Vec<lay::Bulk>,
     wheels: Vec<lay::Wheel>,
     tracks: Vec<lay::Track>,
+    /// What it says of soft ground under its wheels.
+    soft: Option<Vec<Entry>>,
     tree: VehicleTree,
 }
 
@@ -211,6 +213,7 @@ impl Laid {
             bodies: Vec::new(),
             wheels: Vec::new(),
             tracks: Vec::new(),
+            soft: None,
             tree: VehicleTree { name: name.clone(), ..VehicleTree::default() },
             name,
         };
@@ -232,6 +235,7 @@ impl Laid {
         laid.lay_logic(reader, fields, &chain);
         laid.lay_bodies(reader, fields);
         laid.lay_wheels(reader);
+        laid.lay_soft_ground(reader);
         laid.lay_tracks(reader);
         laid.lay_cylinders(reader, fields);
         laid.lay_chain(reader, chain);

@@ -12,7 +12,7 @@ pub use pressure::{Plate, Pressure, Unloading};
 pub use shear::Shear;
 pub use soils::{SOILS, SoilData, find};
 pub use track::Track;
-pub use wheel::{Pneumatic, RigidWheel, Rolling, compaction, parabolic_sinkage};
+pub use wheel::{Meeting, Pneumatic, RigidWheel, Rolling, compaction, parabolic_sinkage};
 
 use libm::tan;
 

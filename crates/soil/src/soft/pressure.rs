@@ -19,7 +19,7 @@ pub struct Plate {
 impl Plate {
     /// Dh [m].
     fn hydraulic(&self) -> f64 {
-        2.0 * self.width * self.length / (self.width + self.length)
+        2.0 * self.width / (self.width / self.length + 1.0)
     }
 }
 
@@ -101,6 +101,36 @@ impl Pressure {
     }
 }
 
+/// Snow that is pressed to this share of its depth goes on as a straight line: it is as good as on the ground [-].
+const ON_THE_GROUND: f64 = 0.99;
+
+impl Pressure {
+    /// The law with n larger by this much: how slip lets a wheel sink (Ding and others 2010, n = n0 + n1 i). Muskeg and snow have no n.
+    pub fn steeper(self, more: f64) -> Pressure {
+        match self {
+            Pressure::Bekker { kc, kphi, n } => Pressure::Bekker { kc, kphi, n: n + more },
+            Pressure::Reece { cohesive, frictional, n } => Pressure::Reece { cohesive, frictional, n: n + more },
+            other => other,
+        }
+    }
+
+    /// p at a sinkage where the ground was pressed down to zu before [Pa]: up to there the line of unloading, behind it the law; never
+    /// infinite.
+    pub fn again(&self, z: f64, zu: f64, plate: &Plate, unloading: &Unloading) -> f64 {
+        if z >= zu {
+            return match *self {
+                Pressure::Snow { depth, pressure } if z > ON_THE_GROUND * depth => {
+                    let deepest = ON_THE_GROUND * depth;
+                    self.at(deepest, plate) + pressure * (z - deepest) / (depth - deepest)
+                }
+                _ => self.at(z, plate),
+            };
+        }
+        let pu = self.again(zu, 0.0, plate, unloading);
+        (pu - unloading.firm([zu, pu]) * (zu - z)).max(0.0)
+    }
+}
+
 /// Unloading and loading again.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Unloading {
@@ -111,6 +141,13 @@ pub struct Unloading {
 }
 
 impl Unloading {
+    /// Slope of the line to (zu, pu) [N/m^3]; at least twice that of the way there, where the constants of a soil give less: no ground gives
+    /// back more than it took.
+    pub fn firm(&self, [zu, pu]: [f64; 2]) -> f64 {
+        let given = self.k0 + self.growth * zu;
+        if zu > 0.0 { given.max(2.0 * pu / zu) } else { given }
+    }
+
     /// p at a sinkage above the deepest one so far, zu with pu [Pa]; 0 or more.
     pub fn at(&self, z: f64, [zu, pu]: [f64; 2]) -> f64 {
         (pu - (self.k0 + self.growth * zu) * (zu - z)).max(0.0)

@@ -22,7 +22,15 @@ pub enum Shear {
     Hump(f64),
 }
 
+/// Displacement over which the slope at the beginning is taken [m].
+const SMALL: f64 = 1e-7;
+
 impl Shear {
+    /// How fast it rises at first [1/m].
+    pub fn slope(&self) -> f64 {
+        self.at(SMALL) / SMALL
+    }
+
     /// The share of the largest stress after a displacement j of 0 or more [m].
     pub fn at(&self, j: f64) -> f64 {
         let j = j.max(0.0);

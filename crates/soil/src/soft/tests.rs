@@ -168,6 +168,18 @@ fn driven_wheels() {
     ] {
         check(wheel.carrying(&reece, 1500.0, i).unwrap(), truth);
     }
+    // summed apart from this program: peat under a mat that tears, and snow that is nearly all pressed
+    let peat = Soil {
+        pressure: Pressure::Muskeg { peat: 290e3, mat: 51e3 },
+        shear: Shear::Hump(0.031),
+        cohesion: 2800.0,
+        friction: 39.4_f64.to_radians(),
+    };
+    let on_peat = RigidWheel { radius: 0.4, width: 0.25, peak: [0.4, 0.2], leaves: 0.0 };
+    let own = on_peat.carrying(&peat, 2000.0, 0.3).unwrap();
+    near(own.sinkage, 0.14343, 1e-4);
+    near(own.thrust, 798.558, 1e-4);
+    near(own.torque, 371.122, 1e-4);
     // a wheel that the ground does not carry
     assert_eq!(wheel.carrying(&reece, 1e9, 0.1), None);
 }
@@ -202,4 +214,32 @@ fn tracks() {
         near(track.sinkage(&soil(name)), z, 2e-6);
         near(track.resistance(&soil(name)), resistance, 1e-5);
     }
+}
+
+#[test]
+fn a_second_wheel_in_a_rut() {
+    let (sand, wheel) = (soil("dry_sand"), RigidWheel { radius: 0.4, width: 0.25, peak: [0.18, 0.32], leaves: 0.0 });
+    let unloading = Unloading { k0: 0.0, growth: 5.03e8 };
+    let plate = Plate { width: 0.25, length: f64::INFINITY };
+    let first = wheel.carrying(&sand, 2000.0, 0.2).unwrap();
+    let zu = first.sinkage;
+    let pu = sand.pressure.again(zu, 0.0, &plate, &unloading);
+    let begins = zu - pu / unloading.firm([zu, pu]);
+    near(begins, 0.0548236, 1e-4);
+    // the sinkage at which it carries 2000 N, summed apart from this program
+    let enters = libm::acos(1.0 - (0.0703689 - begins) / 0.4);
+    let own =
+        wheel.meeting(&sand, &Meeting { slip: 0.2, enters, begins, pressed: zu, unloading, ..Meeting::default() });
+    near(own.weight, 2000.0, 1e-3);
+    near(own.thrust, 404.023, 1e-3);
+    near(own.resistance, 263.460, 1e-3);
+    near(own.torque, 162.807, 1e-3);
+    // coming up it carries less, and nothing before it leaves the ground
+    let lifted = |lifted| Meeting { slip: 0.2, enters: first.enters, lifted, unloading, ..Meeting::default() };
+    let carries = [0.0, 5e-4, 1e-3, 5e-3].map(|up| wheel.meeting(&sand, &lifted(up)).weight);
+    assert!(carries.windows(2).all(|pair| pair[1] < pair[0]) && carries[3] == 0.0, "{carries:?}");
+    // a wheel that drifts aside is held, and drives less
+    let straight = wheel.meeting(&sand, &lifted(0.0));
+    let aside = wheel.meeting(&sand, &Meeting { aside: 0.3, ..lifted(0.0) });
+    assert!(aside.across > 0.0 && aside.thrust < straight.thrust && straight.across == 0.0);
 }

@@ -11,8 +11,8 @@
 //! A tyre is rigid where its own pressure is above p_cr = k^(1/(2n+1)) (3 W/((3 - n) b sqrt D))^(2n/(2n+1)); else it is flat over
 //! W/(b p) with z = (p/k)^(1/n).
 
-use super::{Plate, Pressure, Soil};
-use libm::{cos, pow, sin, sqrt};
+use super::{Plate, Pressure, Soil, Unloading};
+use libm::{cos, hypot, pow, sin, sqrt};
 use std::f64::consts::FRAC_PI_2;
 use tippe_numerics::root::solve_increasing;
 
@@ -45,6 +45,25 @@ pub struct RigidWheel {
     pub leaves: f64,
 }
 
+/// How a wheel meets the ground.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Meeting {
+    /// i [-].
+    pub slip: f64,
+    /// tan(alpha) of how it drifts aside, 0 or more [-].
+    pub aside: f64,
+    /// theta_1 [rad].
+    pub enters: f64,
+    /// Depth of the rut it rolls in, unloaded [m].
+    pub begins: f64,
+    /// zu: how deep that was pressed under load [m].
+    pub pressed: f64,
+    /// How far it has come up since it was deepest [m].
+    pub lifted: f64,
+    /// How the ground unloads.
+    pub unloading: Unloading,
+}
+
 /// What the ground does to a wheel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Rolling {
@@ -54,10 +73,16 @@ pub struct Rolling {
     pub peak: f64,
     /// z [m].
     pub sinkage: f64,
-    /// Weight it carries [N].
+    /// Weight it carries [N], and what of it the shear stress does.
     pub weight: f64,
+    /// See `weight` [N].
+    pub sheared: f64,
     /// [N].
     pub thrust: f64,
+    /// Against its drift [N].
+    pub across: f64,
+    /// Thrust where all of the ground under it shears as much as it can [N].
+    pub most: f64,
     /// [N].
     pub resistance: f64,
     /// Thrust less resistance [N].
@@ -71,35 +96,60 @@ pub struct Rolling {
 impl RigidWheel {
     /// What the ground does to the wheel that enters at theta_1 [rad] with slip i.
     pub fn entering(&self, soil: &Soil, i: f64, enters: f64) -> Rolling {
-        let (R, leaves) = (self.radius, self.leaves);
+        self.meeting(soil, &Meeting { slip: i, enters, ..Meeting::default() })
+    }
+
+    /// What it does to a wheel that also drifts aside, in a rut, or on its way up. Shear is along the way of the rim through the ground, of
+    /// j along and j_y = R (theta_1 - theta) (1 - i) tan(alpha) aside (Ishigami and others 2007, eq. 12).
+    pub fn meeting(&self, soil: &Soil, own: &Meeting) -> Rolling {
+        let (R, leaves, enters, i) = (self.radius, self.leaves, own.enters, own.slip);
         // the smaller side of the patch is taken to be the width
         let plate = Plate { width: self.width, length: f64::INFINITY };
         let carries = if i >= 0.0 { 1.0 - i } else { 1.0 / (1.0 + i) };
-        let peak = ((self.peak[0] + self.peak[1] * i.abs()) * enters).clamp(leaves, enters);
-        let sigma = |theta: f64| soil.pressure.at(R * (cos(theta) - cos(enters)), &plate);
-        let mut sums = [0.0; 4];
+        let peak = ((self.peak[0] + self.peak[1] * i.abs()) * enters).clamp(leaves.min(enters), enters);
+        let sigma = |theta: f64| {
+            let z = own.begins + R * (cos(theta) - cos(enters));
+            let p = soil.pressure.again(z, own.pressed, &plate, &own.unloading);
+            if own.lifted == 0.0 || p == 0.0 {
+                return p;
+            }
+            let firm = own.unloading.firm([z.max(own.pressed), p]);
+            (p - firm * own.lifted).max(0.0)
+        };
+        let mut sums = [0.0; 7];
         // pressure begins with a power of the distance from each end: its third root is what is summed over
         for (end, span, front) in [(enters, peak - enters, true), (leaves, peak - leaves, false)] {
+            if span == 0.0 {
+                continue;
+            }
             for [x, weight] in GAUSS {
                 for s in [0.5 * (1.0 - x), 0.5 * (1.0 + x)] {
                     let theta = end + span * s * s * s;
                     let over = 1.5 * weight * s * s * span.abs();
                     let front_angle = if front { theta } else { enters - (theta - leaves) / span * (enters - peak) };
                     let normal = sigma(front_angle);
-                    let j = R * ((enters - theta) - carries * (sin(enters) - sin(theta)));
-                    let tau = soil.strength(normal) * soil.shear.at(j.abs()).copysign(j);
-                    let own = [normal * cos(theta) + tau * sin(theta), tau * cos(theta), normal * sin(theta), tau];
+                    let (c, s) = (cos(theta), sin(theta));
+                    let j = R * ((enters - theta) - carries * (sin(enters) - s));
+                    let aside = R * (enters - theta) * carries * own.aside;
+                    let way = hypot(j, aside);
+                    let strength = if normal > 0.0 { soil.strength(normal) } else { 0.0 };
+                    let stress = strength * soil.shear.at(way);
+                    let [tau, tau_y] = if way > 0.0 { [stress * j / way, stress * aside / way] } else { [0.0; 2] };
+                    let own = [normal * c, tau * c, normal * s, tau, tau * s, tau_y, strength * c];
                     sums.iter_mut().zip(own).for_each(|(sum, value)| *sum += over * value);
                 }
             }
         }
-        let [weight, thrust, resistance, torque] = sums.map(|sum| sum * self.width * R);
+        let [borne, thrust, resistance, torque, sheared, across, most] = sums.map(|sum| sum * self.width * R);
         Rolling {
             enters,
             peak,
-            sinkage: R * (1.0 - cos(enters)),
-            weight,
+            sinkage: own.begins + R * (1.0 - cos(enters)),
+            weight: borne + sheared,
+            sheared,
             thrust,
+            across,
+            most,
             resistance,
             drawbar: thrust - resistance,
             torque: torque * R,

@@ -352,6 +352,7 @@ mod tests {
             coordinates: &coordinates,
             states: &states,
             modes: &modes,
+            kept: &[],
             holding: 0.0,
             look: &look,
         };

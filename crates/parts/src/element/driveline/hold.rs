@@ -407,6 +407,7 @@ mod tests {
                 coordinates: &coordinates,
                 states: &[z],
                 modes: &[mode],
+                kept: &[],
                 holding: 0.0,
                 look: &|_| 0.0,
             };

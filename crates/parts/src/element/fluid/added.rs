@@ -285,7 +285,7 @@ impl Acting for AddedMass {
     fn finish(&self, step: &mut Finish<'_>) {
         let water = |sight: &crate::element::Sight| {
             let look = |_| 0.0;
-            self.now(&sight.seen(&[], 0.0, &look))
+            self.now(&sight.seen((&[], &[]), 0.0, &look))
         };
         let [before, after] = [water(step.before), water(step.after)];
         let mean = (before.relative + after.relative) * 0.5;
