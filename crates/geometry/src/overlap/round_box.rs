@@ -9,12 +9,15 @@
 use super::moments::{MINOR_FACE, Moments};
 use super::revolution::segment;
 use crate::{Mat3, Pose, Vec3};
+use std::cell::Cell;
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Below this share across the axis a face is level with the discs [-].
 const LEVEL: f64 = 1e-13;
 /// A level face keeps the disc in its own plane, whatever rounding says [-].
 const SAME: f64 = 1e-14;
+/// Where the overlap begins at a height the section is a point, which rounding may lose; this share of the way to the next height it is not [-].
+const NEAR: f64 = 1e-9;
 /// Heights: both ends, two of each face that is not level or one of each that is, corners, two of each edge.
 const HEIGHTS: usize = 2 + 12 + 8 + 24;
 /// Corners of the square around a disc cut by six faces.
@@ -373,10 +376,25 @@ impl Meeting {
 
     /// Length of the overlap along d [m]: its extremes lie at the heights.
     fn length(&self, d: Vec3) -> f64 {
-        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let heights = &self.heights[..self.count];
+        let mut range = (f64::INFINITY, f64::NEG_INFINITY);
+        for (k, &z) in heights.iter().enumerate() {
+            if !self.reach(d, z, &mut range) {
+                for next in [k.wrapping_sub(1), k + 1].into_iter().filter_map(|next| heights.get(next)) {
+                    self.reach(d, z + NEAR * (next - z), &mut range);
+                }
+            }
+        }
+        (range.1 - range.0).max(0.0)
+    }
+
+    /// Widens a range by where the section at z lies along d [m]; false if nothing of it is seen.
+    fn reach(&self, d: Vec3, z: f64, range: &mut (f64, f64)) -> bool {
+        let seen = Cell::new(false);
         let mut see = |x: f64, y: f64, z: f64| {
             let along = d.x * x + d.y * y + d.z * z;
-            (low, high) = (low.min(along), high.max(along));
+            *range = (range.0.min(along), range.1.max(along));
+            seen.set(true);
         };
         let (r, slip) = (self.radius, 1e-12 * self.radius);
         let across = (d.x * d.x + d.y * d.y).sqrt();
@@ -386,38 +404,36 @@ impl Meeting {
                 (n.x * p[0] + n.y * p[1]) / m <= self.distance(f, z) + slip
             })
         };
-        for &z in &self.heights[..self.count] {
-            let Some((which, count)) = self.cutting(z) else { continue };
-            let which = &which[..count];
-            if across > LEVEL {
-                for sign in [-r, r] {
-                    let p = [sign * d.x / across, sign * d.y / across];
-                    if inside(p, which, z) {
-                        see(p[0], p[1], z);
-                    }
+        let Some((which, count)) = self.cutting(z) else { return false };
+        let which = &which[..count];
+        if across > LEVEL {
+            for sign in [-r, r] {
+                let p = [sign * d.x / across, sign * d.y / across];
+                if inside(p, which, z) {
+                    see(p[0], p[1], z);
                 }
-            } else if count == 0 {
-                see(0.0, 0.0, z);
             }
-            if count == 0 {
+        } else if count == 0 {
+            see(0.0, 0.0, z);
+        }
+        if count == 0 {
+            return seen.get();
+        }
+        let (corners, _, made) = self.polygon(which, z);
+        for k in 0..made {
+            let (a, b) = (corners[k], corners[(k + 1) % made]);
+            let e = [b[0] - a[0], b[1] - a[1]];
+            let (e2, ae) = (e[0] * e[0] + e[1] * e[1], a[0] * e[0] + a[1] * e[1]);
+            let root = ae * ae - e2 * (a[0] * a[0] + a[1] * a[1] - r * r);
+            if root < 0.0 || e2 == 0.0 {
                 continue;
             }
-            let (corners, _, made) = self.polygon(which, z);
-            for k in 0..made {
-                let (a, b) = (corners[k], corners[(k + 1) % made]);
-                let e = [b[0] - a[0], b[1] - a[1]];
-                let (e2, ae) = (e[0] * e[0] + e[1] * e[1], a[0] * e[0] + a[1] * e[1]);
-                let root = ae * ae - e2 * (a[0] * a[0] + a[1] * a[1] - r * r);
-                if root < 0.0 || e2 == 0.0 {
-                    continue;
-                }
-                let (t0, t1) = (((-ae - root.sqrt()) / e2).max(0.0), ((-ae + root.sqrt()) / e2).min(1.0));
-                if t0 <= t1 {
-                    [t0, t1].into_iter().for_each(|t| see(a[0] + e[0] * t, a[1] + e[1] * t, z));
-                }
+            let (t0, t1) = (((-ae - root.sqrt()) / e2).max(0.0), ((-ae + root.sqrt()) / e2).min(1.0));
+            if t0 <= t1 {
+                [t0, t1].into_iter().for_each(|t| see(a[0] + e[0] * t, a[1] + e[1] * t, z));
             }
         }
-        (high - low).max(0.0)
+        seen.get()
     }
 }
 

@@ -3,7 +3,8 @@
 //! A chain of n rigid elements of length l and weight w l, with joints that give by F l/EA along the force F they carry, and by half of that at the
 //! ends of the chain: with the level part H of the tension and V what its first end carries,
 //!   F_k = H e - (V - w l k) up,   k = 0 ... n,   element k along F_(k-1) + F_k,
-//! for joints carry no moment. H and V with which it ends where it must are next to those of the smooth line; Newton's method finds them.
+//! for joints carry no moment. H and V with which it ends where it must are next to those of the smooth line; Newton's method finds them. A slack chain
+//! whose ends stand above each other has no such rest (its lowest element lies across, and none leans back): it is laid along the smooth line.
 
 use super::Vec3;
 use super::element::Catenary;
@@ -16,6 +17,8 @@ const STRAIGHT: f64 = 1e6;
 const NEWTON: usize = 40;
 /// The end is met to this share of the length [-].
 const EXACT: f64 = 1e-13;
+/// A chain that ends farther from where it must, by this share of its length, has no such rest [-].
+const MET: f64 = 1e-9;
 /// Slopes are differences over this share of the pull [-].
 const DIFFERENCE: f64 = 1e-6;
 
@@ -30,6 +33,13 @@ pub(super) struct Chain {
 }
 
 impl Chain {
+    /// With elements from each of these points to the next.
+    fn through(nodes: Vec<Vec3>) -> Chain {
+        let middles = nodes.windows(2).map(|pair| (pair[0] + pair[1]) * 0.5).collect();
+        let along = nodes.windows(2).map(|pair| (pair[1] - pair[0]).normalize_or(Vec3::X)).collect();
+        Chain { nodes, middles, along }
+    }
+
     /// Points from each of which an element points to the next.
     pub fn pointers(&self) -> Vec<Vec3> {
         let mut at = Vec3::ZERO;
@@ -65,8 +75,13 @@ pub(super) fn chain([from, to]: [Vec3; 2], line: &Catenary, gravity: Vec3, n: us
         [span - end[0], height - end[1]]
     };
     let found = solve(smooth, line.length, &miss);
-    let mut chain = Chain { nodes: vec![from], middles: Vec::with_capacity(n), along: Vec::with_capacity(n) };
     let place = |[x, z]: [f64; 2]| from + side * x + up * z;
+    let missed = miss(found);
+    if !(libm::hypot(missed[0], missed[1]) <= MET * line.length) {
+        let nodes = (0..=n).map(|k| place(line.place(smooth, line.length * k as f64 / n as f64).0)).collect();
+        return Some(Chain::through(nodes));
+    }
+    let mut chain = Chain { nodes: vec![from], middles: Vec::with_capacity(n), along: Vec::with_capacity(n) };
     of(found, &mut |middle, along, node| {
         chain.middles.push(place(middle));
         chain.along.push(side * along[0] + up * along[1]);
@@ -140,7 +155,7 @@ mod tests {
     #[test]
     fn a_chain_ends_where_it_must_and_every_element_balances() {
         let line = Catenary { length: 11.0, weight: 50.0, stiffness: 1e6 };
-        let ends = [[10.0, 0.0], [6.0, 4.0], [0.0, -10.5], [11.2, 0.0], [0.0, -11.5]];
+        let ends = [[10.0, 0.0], [6.0, 4.0], [0.5, -10.5], [11.2, 0.0], [0.0, -11.5]];
         for [x, z] in ends {
             let to = Vec3::new(1.0 + x, 2.0, 3.0 + z);
             let n = 20;
@@ -157,5 +172,16 @@ mod tests {
                 assert!(rest.length() < 1e-6 * most && moment.length() < 1e-6 * most, "{x} {z} {k}: {rest} {moment}");
             }
         }
+    }
+
+    /// A slack chain between ends above each other is laid along the smooth line.
+    #[test]
+    fn a_loop_upright_is_laid_smoothly() {
+        let line = Catenary { length: 11.0, weight: 50.0, stiffness: 1e6 };
+        let to = Vec3::new(0.0, 0.0, -10.5);
+        let Some(chain) = chain([Vec3::ZERO, to], &line, GRAVITY, 20) else { panic!("it is slack") };
+        assert!((chain.nodes[20] - to).length() < 1e-6, "{}", chain.nodes[20]);
+        let lowest = chain.nodes.iter().map(|node| node.z).fold(0.0, f64::min);
+        assert!((lowest + 10.75).abs() < 0.3, "{lowest}");
     }
 }
