@@ -1,7 +1,6 @@
 //! Watches: numbers that rise through zero where a joint sticks or slips, a drive meets its limit, a stop is touched, a
 //! component jumps, a structural change is due, a rope or the follower of a cam becomes taut or slack.
 
-use super::actions::LocalElement;
 use super::dynamics::Dynamics;
 use super::layout::Account;
 use super::system::Bound;
@@ -102,7 +101,7 @@ impl Dynamics {
             return;
         }
         let there = self.looked_at(model, t, y);
-        for (k, at_end) in there.into_iter().enumerate() {
+        for (k, at_end) in there.actions.elements.into_iter().enumerate() {
             let local = &mut self.actions.elements[k];
             if !local.on || local.kept.is_empty() {
                 continue;
@@ -118,7 +117,7 @@ impl Dynamics {
     fn look_again(&mut self, model: &Model, t: f64, y: &[f64], k: usize) {
         let hangs = !model.elements[self.actions.elements[k].element as usize].kind.attached().frames.is_empty();
         if hangs {
-            self.actions.elements[k].sight = self.looked_at(model, t, y).swap_remove(k).sight;
+            self.actions.elements[k].sight = self.looked_at(model, t, y).actions.elements.swap_remove(k).sight;
             return;
         }
         let mut elements = std::mem::take(&mut self.actions.elements);
@@ -126,11 +125,11 @@ impl Dynamics {
         self.actions.elements = elements;
     }
 
-    /// The elements of the island as they see (t, y).
-    fn looked_at(&self, model: &Model, t: f64, y: &[f64]) -> Vec<LocalElement> {
+    /// The island as it is at (t, y).
+    fn looked_at(&self, model: &Model, t: f64, y: &[f64]) -> Dynamics {
         let (mut there, mut f) = (self.clone(), y.to_vec());
         Bound { model, dynamics: &mut there }.rates(t, y, &mut f);
-        there.actions.elements
+        there
     }
 
     /// Values of one watch at `theta` of a step of length h from time t with this dense output.

@@ -374,7 +374,7 @@ impl Meeting {
         Some(Moments { volume, centroid, normal, face_normal, area: vector.length(), extent, depth, second })
     }
 
-    /// Length of the overlap along d [m]: its extremes lie at the heights.
+    /// Length of the overlap along d [m]: its extremes lie at the heights, or where a face meets the side of the cylinder.
     fn length(&self, d: Vec3) -> f64 {
         let heights = &self.heights[..self.count];
         let mut range = (f64::INFINITY, f64::NEG_INFINITY);
@@ -385,7 +385,33 @@ impl Meeting {
                 }
             }
         }
+        for plane in &self.planes {
+            self.reach_rim(d, plane, &mut range);
+        }
         (range.1 - range.0).max(0.0)
+    }
+
+    /// Widens a range by the extremes along d of the ellipse in which a plane cuts the side, as far as they are of the overlap [m].
+    fn reach_rim(&self, d: Vec3, plane: &Plane, range: &mut (f64, f64)) {
+        let (n, r) = (plane.n, self.radius);
+        if n.z.abs() <= LEVEL {
+            return;
+        }
+        // d.p = r g.(cos phi, sin phi) + what does not change
+        let g = [d.x - d.z * n.x / n.z, d.y - d.z * n.y / n.z];
+        let size = (g[0] * g[0] + g[1] * g[1]).sqrt();
+        if size == 0.0 {
+            return;
+        }
+        for side in [-r, r] {
+            let (x, y) = (side * g[0] / size, side * g[1] / size);
+            let p = Vec3::new(x, y, (plane.offset - n.x * x - n.y * y) / n.z);
+            let within = |other: &Plane| other.n.dot(p) <= other.offset + 1e-12 * r;
+            if p.z.abs() <= self.half_height && self.planes.iter().all(within) {
+                let along = d.dot(p);
+                *range = (range.0.min(along), range.1.max(along));
+            }
+        }
     }
 
     /// Widens a range by where the section at z lies along d [m]; false if nothing of it is seen.

@@ -242,13 +242,18 @@ class Force(TypedDict, total=False):
     bias: Number
     bite: Sequence[Any] | Any
     bore: Number
+    breaking_load: Number
     capacity: Any
+    cell: Number
+    cohesion: Number
+    cohesive: Number
     current: Vector
     damped_by_step: bool
     damping: Any
     damping_time: Number
     data: str | Any
     deduction: Number
+    deepest: Number
     density: Number
     diameter: Number
     displacements: Sequence[Any] | Any
@@ -260,22 +265,34 @@ class Force(TypedDict, total=False):
     force: Vector
     friction: Number
     friction_across: Number
+    friction_angle: Number
+    frictional: Number
     full_load: Sequence[Any] | Any
     gain: Number
     gear: Number
     governor: Number
     grip: Number
     ground: str | Any
+    hardness: Number
+    high: Sequence[Any] | Any
     idle: Number
     join_angle: Number
     joints: int | str
-    law: Number
+    kc: Number
+    kphi: Number
+    law: Any
     leakage: Number
     length: Number
     locked: Number
+    low: Sequence[Any] | Any
     mass: Number
+    mat: Number
+    n: Number
     on: str | Any
     patches: int | str
+    peak: Number
+    peak_slip: Number
+    peat: Number
     power_max: Number
     preload: Number
     radius: Number
@@ -286,6 +303,7 @@ class Force(TypedDict, total=False):
     relaxed: bool
     relief: Number
     repeat: Sequence[Any] | Any
+    residual: Number
     resolved: str
     rest: Number
     reverse: Number
@@ -296,7 +314,10 @@ class Force(TypedDict, total=False):
     shafts: Sequence[Any] | Any
     share: Number
     shear: Number
+    shear_law: str
     shift_time: Number
+    slip_sinkage: Number
+    soil: str | Any
     speed: Number
     stall: Number
     starter: Number
@@ -315,8 +336,12 @@ class Force(TypedDict, total=False):
     turning_damping: Any
     turning_stiffness: Any
     turns: Number
+    unit_weight: Number
+    unloading: Number
+    unloading_growth: Number
     valve: Number
     wake: Number
+    wheels: Any
 
 class Applied(TypedDict, total=False):
     advance: Sequence[Any] | Any
@@ -331,13 +356,18 @@ class Applied(TypedDict, total=False):
     bias: Number
     bite: Sequence[Any] | Any
     bore: Number
+    breaking_load: Number
     capacity: Any
+    cell: Number
+    cohesion: Number
+    cohesive: Number
     current: Vector
     damped_by_step: bool
     damping: Any
     damping_time: Number
     data: str | Any
     deduction: Number
+    deepest: Number
     density: Number
     diameter: Number
     displacements: Sequence[Any] | Any
@@ -349,21 +379,33 @@ class Applied(TypedDict, total=False):
     force: Vector
     friction: Number
     friction_across: Number
+    friction_angle: Number
+    frictional: Number
     full_load: Sequence[Any] | Any
     gain: Number
     gear: Number
     governor: Number
     grip: Number
     ground: str | Any
+    hardness: Number
+    high: Sequence[Any] | Any
     idle: Number
     join_angle: Number
     joints: int | str
-    law: Number
+    kc: Number
+    kphi: Number
+    law: Any
     leakage: Number
     length: Number
     locked: Number
+    low: Sequence[Any] | Any
     mass: Number
+    mat: Number
+    n: Number
     patches: int | str
+    peak: Number
+    peak_slip: Number
+    peat: Number
     power_max: Number
     preload: Number
     radius: Number
@@ -374,6 +416,7 @@ class Applied(TypedDict, total=False):
     relaxed: bool
     relief: Number
     repeat: Sequence[Any] | Any
+    residual: Number
     resolved: str
     rest: Number
     reverse: Number
@@ -384,7 +427,10 @@ class Applied(TypedDict, total=False):
     shafts: Sequence[Any] | Any
     share: Number
     shear: Number
+    shear_law: str
     shift_time: Number
+    slip_sinkage: Number
+    soil: str | Any
     speed: Number
     stall: Number
     starter: Number
@@ -403,8 +449,12 @@ class Applied(TypedDict, total=False):
     turning_damping: Any
     turning_stiffness: Any
     turns: Number
+    unit_weight: Number
+    unloading: Number
+    unloading_growth: Number
     valve: Number
     wake: Number
+    wheels: Any
 
 class Spring(TypedDict, total=False):
     advance: Sequence[Any] | Any
@@ -418,13 +468,18 @@ class Spring(TypedDict, total=False):
     bias: Number
     bite: Sequence[Any] | Any
     bore: Number
+    breaking_load: Number
     capacity: Any
+    cell: Number
+    cohesion: Number
+    cohesive: Number
     current: Vector
     damped_by_step: bool
     damping: Any
     damping_time: Number
     data: str | Any
     deduction: Number
+    deepest: Number
     density: Number
     diameter: Number
     displacements: Sequence[Any] | Any
@@ -436,22 +491,34 @@ class Spring(TypedDict, total=False):
     force: Vector
     friction: Number
     friction_across: Number
+    friction_angle: Number
+    frictional: Number
     full_load: Sequence[Any] | Any
     gain: Number
     gear: Number
     governor: Number
     grip: Number
     ground: str | Any
+    hardness: Number
+    high: Sequence[Any] | Any
     idle: Number
     join_angle: Number
     joints: int | str
-    law: Number
+    kc: Number
+    kphi: Number
+    law: Any
     leakage: Number
     length: Number
     locked: Number
+    low: Sequence[Any] | Any
     mass: Number
+    mat: Number
+    n: Number
     on: str | Any
     patches: int | str
+    peak: Number
+    peak_slip: Number
+    peat: Number
     power_max: Number
     preload: Number
     radius: Number
@@ -462,6 +529,7 @@ class Spring(TypedDict, total=False):
     relaxed: bool
     relief: Number
     repeat: Sequence[Any] | Any
+    residual: Number
     resolved: str
     rest: Number
     reverse: Number
@@ -472,7 +540,10 @@ class Spring(TypedDict, total=False):
     shafts: Sequence[Any] | Any
     share: Number
     shear: Number
+    shear_law: str
     shift_time: Number
+    slip_sinkage: Number
+    soil: str | Any
     speed: Number
     stall: Number
     starter: Number
@@ -491,8 +562,12 @@ class Spring(TypedDict, total=False):
     turning_damping: Any
     turning_stiffness: Any
     turns: Number
+    unit_weight: Number
+    unloading: Number
+    unloading_growth: Number
     valve: Number
     wake: Number
+    wheels: Any
 
 class Driveline(TypedDict, total=False):
     advance: Sequence[Any] | Any
@@ -507,13 +582,18 @@ class Driveline(TypedDict, total=False):
     bias: Number
     bite: Sequence[Any] | Any
     bore: Number
+    breaking_load: Number
     capacity: Any
+    cell: Number
+    cohesion: Number
+    cohesive: Number
     current: Vector
     damped_by_step: bool
     damping: Any
     damping_time: Number
     data: str | Any
     deduction: Number
+    deepest: Number
     density: Number
     diameter: Number
     displacements: Sequence[Any] | Any
@@ -525,22 +605,34 @@ class Driveline(TypedDict, total=False):
     force: Vector
     friction: Number
     friction_across: Number
+    friction_angle: Number
+    frictional: Number
     full_load: Sequence[Any] | Any
     gain: Number
     gear: Number
     governor: Number
     grip: Number
     ground: str | Any
+    hardness: Number
+    high: Sequence[Any] | Any
     idle: Number
     join_angle: Number
     joints: int | str
-    law: Number
+    kc: Number
+    kphi: Number
+    law: Any
     leakage: Number
     length: Number
     locked: Number
+    low: Sequence[Any] | Any
     mass: Number
+    mat: Number
+    n: Number
     on: str | Any
     patches: int | str
+    peak: Number
+    peak_slip: Number
+    peat: Number
     power_max: Number
     preload: Number
     radius: Number
@@ -551,6 +643,7 @@ class Driveline(TypedDict, total=False):
     relaxed: bool
     relief: Number
     repeat: Sequence[Any] | Any
+    residual: Number
     resolved: str
     rest: Number
     reverse: Number
@@ -560,7 +653,10 @@ class Driveline(TypedDict, total=False):
     settling: Number
     share: Number
     shear: Number
+    shear_law: str
     shift_time: Number
+    slip_sinkage: Number
+    soil: str | Any
     speed: Number
     stall: Number
     starter: Number
@@ -579,8 +675,12 @@ class Driveline(TypedDict, total=False):
     turning_damping: Any
     turning_stiffness: Any
     turns: Number
+    unit_weight: Number
+    unloading: Number
+    unloading_growth: Number
     valve: Number
     wake: Number
+    wheels: Any
 
 class Signal(TypedDict, total=False):
     amplitude: Number

@@ -126,6 +126,10 @@ class Kinds:
         """A track as a belt between a sprocket and the ground, a plane."""
         return self.force(name, "track", shafts=list(shafts), **keys)
 
+    def soft_ground(self, name: str, on: Any, **keys: Unpack[_keys.Applied]) -> Element:
+        """Soft ground under wheels: sinkage, thrust and resistance from pressure and shear, and the ruts that they leave."""
+        return self.force(name, "soft_ground", on=on, **keys)
+
     def cable_joint(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element:
         """The joint between two elements of a flexible cable, whose frames have x along it."""
         return self.force(name, "cable_joint", between=[first, second], **keys)

@@ -62,7 +62,7 @@ fn drivelines_that_cannot_be() {
             "goes from 600 to 80 in its first column, which has to rise",
         ),
         ("[[80, 120], [600, 150]]", "[]", "no points in full_load"),
-        ("ratios = [3, 2]", "ratios = [3, 0]", "gearbox has a ratio of zero. help: a ratio is the rate of the input"),
+        ("ratios = [3, 2]", "ratios = [3, 0]", "gearbox\" has a ratio of zero. help: a ratio is the rate of the input"),
         ("ratio = 4", "ratio = 0", "ratio"),
         (
             "from = \"engine\"",

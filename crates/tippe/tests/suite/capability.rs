@@ -70,6 +70,7 @@ fn is_element(table: &str) -> bool {
             | "cable"
             | "point of a cable"
             | "segment of a cable"
+            | "wheel of soft ground"
             | "fluid"
             | "body of a fluid"
             | "cable of a fluid"
@@ -150,7 +151,7 @@ fn scenes() -> Vec<String> {
                 format!("{body}[[fluid]]\nname = \"one\"\n{}\n", example.replace("\"a\"", "\"float\""))
             }
             "drawing" => format!("[[drawing]]\nname = \"one\"\n{example}\n"),
-            "point of a cable" | "segment of a cable" | "body of a fluid" | "cable of a fluid" | "wave of a fluid" | "sea of a fluid" => continue,
+            "point of a cable" | "segment of a cable" | "wheel of soft ground" | "body of a fluid" | "cable of a fluid" | "wave of a fluid" | "sea of a fluid" => continue,
             _ => format!("{HINGE}[joint.{word}]\n{example}\n"),
         }));
     }

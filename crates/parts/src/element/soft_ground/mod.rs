@@ -3,7 +3,8 @@
 //! the ground does to it what Wong and Reece (1967) sum up over its rim (`crates/soil/src/soft/wheel.rs`): weight, thrust T, resistance,
 //! torque M. z_e is the depth of the rut that it rolls in, as unloading left it (Wong 1984); a wheel that has come up from its deepest sinkage w
 //! since is on that line of unloading too, and w follows the ground that comes under it,
-//!   w' = z' where z > w,   w' = -|v| (w - z)/(R sin(theta_1)) elsewhere.
+//!   w' = z' where z > w,   w' = -|v| tan(theta_1/2) min(1, k_u (w - z)/p(w)) elsewhere:
+//! a wheel that rolls presses fresh ground at the mean slope of its rim, as fast as it lacks the pressure of that depth.
 //! Thrust follows the slip as that of a tyre does (`tyre/bristle.rs`): the ground under the wheel holds as a spring C = T_most tau'(0), tau' the
 //! slope of the shear law, forgets what it was sheared by over half of its length, and slides at T; so a wheel stands. Beside it, the wall of
 //! the rut pushes against its side with the passive pressure of Rankine (1857), gamma h^2/2 N + 2 c h sqrt(N), N = tan^2(45 deg + phi/2).
@@ -298,8 +299,17 @@ impl SoftGround {
         if depth >= w {
             return over.rate.max(0.0) + (depth - w) / IN_THE_AIR;
         }
-        let radius = self.wheels[k].rim.radius;
-        -over.speed[0].abs() * (w - depth) / (radius * sin(enters(radius, w)).max(1e-3))
+        let [slope, unloads] = self.comes_up(k, over, w);
+        -over.speed[0].abs() * slope * ((w - depth) / unloads).min(1.0)
+    }
+
+    /// tan(theta_1/2), and p(w)/k_u, how far a wheel has come up that the ground does not push any more [m].
+    fn comes_up(&self, k: usize, over: &Over, w: f64) -> [f64; 2] {
+        let wheel = &self.wheels[k];
+        let slope = tan(0.5 * enters(wheel.rim.radius, w - over.rut[0]));
+        let p = self.soil.pressure.again(w, over.rut[1], &self.plate(wheel), &self.unloading);
+        let firm = self.unloading.firm([w.max(over.rut[1]), p]);
+        [slope, if firm > 0.0 { (p / firm).max(SMALL) } else { w }]
     }
 
     /// Outputs of a wheel, from the forces on it: load, along, across, resistance, and its torque.
@@ -504,8 +514,8 @@ impl SoftGround {
         if depth >= w {
             return depth;
         }
-        let radius = self.wheels[k].rim.radius;
-        let rate = after.speed[0].abs() / (radius * sin(enters(radius, w)).max(1e-3));
-        depth + (w - depth) * libm::exp(-rate * h)
+        let [slope, unloads] = self.comes_up(k, after, w);
+        let (up, fall) = (w - depth, after.speed[0].abs() * slope * h);
+        depth + (up * libm::exp(-fall / unloads)).max(up - fall)
     }
 }
