@@ -246,10 +246,11 @@ fn cut<'a>(scene: &Scene, cable: &'a Part) -> Result<Cut<'a>, (&'static str, Str
     let is_curved = per_length != Vec3::ZERO;
     let middles = |nodes: &[Vec3]| nodes.windows(2).map(|pair| (pair[0] + pair[1]) * 0.5).collect::<Vec<Vec3>>();
     let hangs = places.len() == 2 && directions == [None; 2];
+    let welded = cable.find_number("joints").is_some();
     let (l, nodes, middles, turns) = if is_curved && is_free(ends[1]) {
         let (nodes, turns) = curve::at_rest(from, first, half_turn(length / n as f64), length / n as f64, n);
         (length / n as f64, nodes.clone(), middles(&nodes), turns)
-    } else if let Some(chain) = hangs.then(|| hang::chain([from, to], &line, scene.gravity, n)).flatten() {
+    } else if let Some(chain) = hangs.then(|| hang::chain([from, to], &line, scene.gravity, (n, welded))).flatten() {
         let turns = curve::without_twist(&chain.pointers());
         (length / n as f64, chain.nodes, chain.middles, turns)
     } else {

@@ -56,8 +56,14 @@ pub(super) fn straight([from, to]: [Vec3; 2], n: usize) -> Vec<Vec3> {
     (0..=n).map(|k| from + (to - from) * (k as f64 / n as f64)).collect()
 }
 
-/// The chain between two ends; none where it is as good as straight.
-pub(super) fn chain([from, to]: [Vec3; 2], line: &Catenary, gravity: Vec3, n: usize) -> Option<Chain> {
+/// The chain between two ends, whose joints carry no moment, or where elements are one body, and do, along the smooth line; none where it is as good
+/// as straight.
+pub(super) fn chain(
+    [from, to]: [Vec3; 2],
+    line: &Catenary,
+    gravity: Vec3,
+    (n, welded): (usize, bool),
+) -> Option<Chain> {
     let chord = to - from;
     let up = -gravity.normalize_or(Vec3::NEG_Z);
     let height = chord.dot(up);
@@ -77,7 +83,7 @@ pub(super) fn chain([from, to]: [Vec3; 2], line: &Catenary, gravity: Vec3, n: us
     let found = solve(smooth, line.length, &miss);
     let place = |[x, z]: [f64; 2]| from + side * x + up * z;
     let missed = miss(found);
-    if !(libm::hypot(missed[0], missed[1]) <= MET * line.length) {
+    if welded || !(libm::hypot(missed[0], missed[1]) <= MET * line.length) {
         let nodes = (0..=n).map(|k| place(line.place(smooth, line.length * k as f64 / n as f64).0)).collect();
         return Some(Chain::through(nodes));
     }
@@ -159,7 +165,9 @@ mod tests {
         for [x, z] in ends {
             let to = Vec3::new(1.0 + x, 2.0, 3.0 + z);
             let n = 20;
-            let Some(chain) = chain([Vec3::new(1.0, 2.0, 3.0), to], &line, GRAVITY, n) else { panic!("{x} {z}") };
+            let Some(chain) = chain([Vec3::new(1.0, 2.0, 3.0), to], &line, GRAVITY, (n, false)) else {
+                panic!("{x} {z}")
+            };
             let l = line.length / n as f64;
             let tip = |k: usize, way: f64| chain.middles[k] + chain.along[k] * (0.5 * l * way);
             let mut pulls = vec![(tip(0, -1.0) - Vec3::new(1.0, 2.0, 3.0)) * (2.0 * line.stiffness / l)];
@@ -179,7 +187,7 @@ mod tests {
     fn a_loop_upright_is_laid_smoothly() {
         let line = Catenary { length: 11.0, weight: 50.0, stiffness: 1e6 };
         let to = Vec3::new(0.0, 0.0, -10.5);
-        let Some(chain) = chain([Vec3::ZERO, to], &line, GRAVITY, 20) else { panic!("it is slack") };
+        let Some(chain) = chain([Vec3::ZERO, to], &line, GRAVITY, (20, false)) else { panic!("it is slack") };
         assert!((chain.nodes[20] - to).length() < 1e-6, "{}", chain.nodes[20]);
         let lowest = chain.nodes.iter().map(|node| node.z).fold(0.0, f64::min);
         assert!((lowest + 10.75).abs() < 0.3, "{lowest}");
