@@ -83,7 +83,8 @@ pub(super) fn chain(
     let found = solve(smooth, line.length, &miss);
     let place = |[x, z]: [f64; 2]| from + side * x + up * z;
     let missed = miss(found);
-    if welded || !(libm::hypot(missed[0], missed[1]) <= MET * line.length) {
+    let met = libm::hypot(missed[0], missed[1]) <= MET * line.length;
+    if welded || !met {
         let nodes = (0..=n).map(|k| place(line.place(smooth, line.length * k as f64 / n as f64).0)).collect();
         return Some(Chain::through(nodes));
     }
