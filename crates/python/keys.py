@@ -188,6 +188,8 @@ def methods() -> str:
             head = f"{word}(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Joint]) -> Joint"
             parts.append(method(head, about, f'self.joint(name, "{word}", first, second, **keys)'))
     for word, about, names, _ in kinds(schema, "force"):
+        if word == "cylinder":
+            continue  # the builder's own makes a body; `scene.force(name, "cylinder", shafts=...)` makes a hydraulic one
         if "between" in names:
             head = f"{word}(self, name: str, first: Any, second: Any, **keys: Unpack[_keys.Spring]) -> Element"
             parts.append(method(head, about, f'self.force(name, "{word}", between=[first, second], **keys)'))

@@ -162,10 +162,6 @@ class Kinds:
         """A pump that drives one motor or several by oil, with a relief valve."""
         return self.force(name, "hydrostatic", shafts=list(shafts), **keys)
 
-    def cylinder(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
-        """A hydraulic cylinder: a flow that a valve sets, within the pressure of its relief valve."""
-        return self.force(name, "cylinder", shafts=list(shafts), **keys)
-
     def brake(self, name: str, *shafts: Any, **keys: Unpack[_keys.Driveline]) -> Element:
         """A brake on a shaft: it holds up to a torque, and slips beyond."""
         return self.force(name, "brake", shafts=list(shafts), **keys)
