@@ -55,7 +55,7 @@ pub fn draw_waters(picture: &mut Picture, model: &Model, time: f64) {
     }
 }
 
-/// Elevation of a wave: amplitude cos(number along.x - omega t + phase).
+/// A surface around what is seen; a wave raises it by amplitude cos(number along.x - omega t + phase).
 fn draw_water(picture: &mut Picture, water: &DescribedWater, time: f64) {
     let up = Vec3::from_array(water.up);
     let middle = picture.centre() + up * (water.level - up.dot(picture.centre()));
