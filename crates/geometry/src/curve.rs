@@ -5,6 +5,7 @@
 //! positive where the curve is convex.
 
 use crate::space::Vec2;
+use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use thiserror::Error;
 
@@ -17,7 +18,7 @@ const CORNER: f64 = 1e-4;
 /// Rounds of Newton's method at most, each of them halving the bracket at worst [-].
 const ROUNDS: usize = 60;
 /// Nodes and weights of Gauss's rule of five points on [-1, 1].
-const GAUSS: [(f64, f64); 5] = [
+pub(crate) const GAUSS: [(f64, f64); 5] = [
     (0.0, 0.568_888_888_888_888_9),
     (-0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
     (0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
@@ -26,7 +27,8 @@ const GAUSS: [(f64, f64); 5] = [
 ];
 
 /// A piece of a curve.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Piece {
     /// Straight.
     Line { from: Vec2, to: Vec2 },
@@ -70,8 +72,18 @@ pub enum Follower {
     Face,
 }
 
+/// A direction along a curve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// The parameter grows.
+    Onward,
+    /// It falls.
+    Back,
+}
+
 /// A closed curve without corners.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "CurveData", into = "CurveData")]
 pub struct Curve {
     pieces: Vec<Piece>,
     /// The outline of the body lies inside the curve by this: the curve is then the path of a roller's centre [m].
@@ -83,6 +95,25 @@ pub struct Curve {
     spacing: f64,
     /// Smallest and largest curvature [1/m].
     curvatures: [f64; 2],
+}
+
+#[derive(Serialize, Deserialize)]
+struct CurveData {
+    pieces: Vec<Piece>,
+    inset: f64,
+}
+
+impl TryFrom<CurveData> for Curve {
+    type Error = CurveError;
+    fn try_from(data: CurveData) -> Result<Self, CurveError> {
+        Curve::of(data.pieces, data.inset)
+    }
+}
+
+impl From<Curve> for CurveData {
+    fn from(curve: Curve) -> Self {
+        CurveData { pieces: curve.pieces, inset: curve.inset }
+    }
 }
 
 /// Why a curve cannot be made.
@@ -338,9 +369,13 @@ impl Curve {
         let value = |k: usize| measure(self.samples[k % n].1);
         let least = (0..n).map(value).fold(f64::INFINITY, f64::min);
         let mut best: Option<(f64, CurvePoint)> = None;
+        let [mut earlier, mut next] = [value(n - 1), value(0)];
         for k in 0..n {
-            let here = value(k);
-            if here > least + margin || value(k + n - 1) < here || value(k + 1) <= here {
+            let here = next;
+            next = value(k + 1);
+            let lower = earlier < here;
+            earlier = here;
+            if here > least + margin || lower || next <= here {
                 continue;
             }
             let before = self.samples[(k + n - 1) % n].0 - if k == 0 { self.pieces.len() as f64 } else { 0.0 };
@@ -356,7 +391,13 @@ impl Curve {
 
     /// Where a slope that rises through zero between two parameters vanishes: Newton's method from a guess, halving the
     /// bracket where it leaves it.
-    fn flat(&self, mut low: f64, guess: f64, mut high: f64, slope: &impl Fn([Vec2; 3]) -> (f64, f64)) -> f64 {
+    pub(crate) fn flat(
+        &self,
+        mut low: f64,
+        guess: f64,
+        mut high: f64,
+        slope: &impl Fn([Vec2; 3]) -> (f64, f64),
+    ) -> f64 {
         let mut s = guess;
         for _ in 0..ROUNDS {
             let (value, rate) = slope(self.at(s));
@@ -386,12 +427,50 @@ impl Curve {
         (&self.pieces[k], s - k as f64)
     }
 
-    fn at(&self, s: f64) -> [Vec2; 3] {
+    /// Position and its first two derivatives by the parameter [m].
+    pub(crate) fn at(&self, s: f64) -> [Vec2; 3] {
         let (piece, u) = self.place(s);
         piece.at(u)
     }
 
-    fn point(&self, s: f64) -> CurvePoint {
+    /// Points along the curve: parameter, and where [m].
+    pub(crate) fn samples(&self) -> &[(f64, Vec2)] {
+        &self.samples
+    }
+
+    /// Parameter after a whole turn.
+    pub(crate) fn turn(&self) -> f64 {
+        self.pieces.len() as f64
+    }
+
+    /// Parameter of the next sample from one that may have run past the ends.
+    pub(crate) fn sample_beyond(&self, s: f64, way: Way) -> f64 {
+        let turn = self.turn();
+        let whole = turn * (s / turn).floor();
+        let place = s - whole;
+        whole
+            + match way {
+                Way::Onward => {
+                    let k = self.samples.partition_point(|own| own.0 <= place);
+                    self.samples.get(k).map_or(turn, |own| own.0)
+                }
+                Way::Back => {
+                    let k = self.samples.partition_point(|own| own.0 < place);
+                    if k > 0 { self.samples[k - 1].0 } else { self.samples[self.samples.len() - 1].0 - turn }
+                }
+            }
+    }
+
+    /// Its straight pieces: number, and both ends [m].
+    pub(crate) fn lines(&self, mut each: impl FnMut(usize, [Vec2; 2])) {
+        for (k, piece) in self.pieces.iter().enumerate() {
+            if let Piece::Line { from, to } = piece {
+                each(k, [*from, *to]);
+            }
+        }
+    }
+
+    pub(crate) fn point(&self, s: f64) -> CurvePoint {
         let (piece, u) = self.place(s);
         piece.point(u)
     }

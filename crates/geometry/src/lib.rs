@@ -21,6 +21,7 @@ pub mod shape;
 pub mod solid;
 pub mod space;
 mod tree;
+mod triangulate;
 
 pub use aabb::Aabb;
 pub use broad::{Broad, BroadScratch, pairs, pairs_into};
@@ -35,6 +36,6 @@ pub use overlap::{
 };
 pub use overlap::{Moments, Overlap, PatchPoint, moments, overlap};
 pub use ray::{Hit, cast};
-pub use shape::{ContactKind, HeightGrid, Hull, MassProperties, Shape, ShapeError, contact_kind};
+pub use shape::{ContactKind, HeightGrid, Hull, MassProperties, Profile, Shape, ShapeError, contact_kind};
 pub use solid::{Gear, Pieces, Solid, SolidError, Thread};
 pub use space::{Mat3, Pose, Quat, Vec2, Vec3};

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::equation::Dimension;
 pub(super) use tippe_format::key::*;
+use tippe_parts::curve::CURVE;
 
 use Dimension as D;
 use Range::{Any, Count, Fraction, NotNegative, Poisson, Positive, Tolerance, Whole};
@@ -370,7 +371,7 @@ const LENGTH_AND_AXIS: [Key; 2] = [
 const SMOOTHING: [Key; 1] =
     [number("smoothing", D::LENGTH, NotNegative, "Radius of rounded edges, inside the outer dimensions [m]")];
 
-pub(super) const SHAPES: [Table; 11] = [
+pub(super) const SHAPES: [Table; 12] = [
     Table { name: "sphere", kinds: &[], keys: &[&PLACED, &RADIUS] },
     Table {
         name: "ellipsoid",
@@ -414,6 +415,22 @@ pub(super) const SHAPES: [Table; 11] = [
         keys: &[
             &PLACED,
             &[key("normal", Form::Vector(3, Measure { dimension: None, range: Any }), "Outward normal; default z")],
+        ],
+    },
+    Table {
+        name: "profile",
+        kinds: &[],
+        keys: &[
+            &PLACED,
+            &[
+                key(
+                    "curve",
+                    Form::Curve(&CURVE),
+                    "Smooth outline across z: a curve, or the name of a [[solid]] that has one",
+                )
+                .required("such as curve = { kind = \"circle\", radius = \"20 mm\" }"),
+                number("length", D::LENGTH, Positive, "Length along z [m]").required(""),
+            ],
         ],
     },
     Table {

@@ -680,6 +680,13 @@ pub enum ShapeKind {
         /// Outward unit normal, shape axes.
         normal: Vec3,
     },
+    /// Prism along z over a closed smooth curve in x and y.
+    Profile {
+        /// The curve as it is written.
+        curve: Part,
+        /// Length along z [m].
+        length: f64,
+    },
     /// Convex hull of points.
     Hull {
         /// Points [m].

@@ -2,18 +2,18 @@
 
 use crate::{Axis, ShapeKind, ShapeSpec, Touching};
 use std::sync::Arc;
-use tippe_geometry::{HeightGrid, Hull, Pose, Quat, Shape, Vec3};
+use tippe_geometry::{HeightGrid, Hull, Pose, Profile, Quat, Shape, ShapeError, Vec3};
 
 impl ShapeSpec {
     /// What touches, each with its pose X_bs in the body (origin at the body's origin): one shape, or the pieces of a mesh.
-    pub fn placed(&self) -> Result<Vec<(Pose, Shape)>, tippe_geometry::ShapeError> {
+    pub fn placed(&self) -> Result<Vec<(Pose, Shape)>, ShapeError> {
         let X_bs = Pose::new(self.orientation * shape_rotation(&self.kind), self.position);
         Ok(shapes_of(&self.kind)?.into_iter().map(|shape| (X_bs, shape)).collect())
     }
 }
 
 /// The geometry's shapes, at least one; their axis is z.
-pub fn shapes_of(kind: &ShapeKind) -> Result<Vec<Shape>, tippe_geometry::ShapeError> {
+pub fn shapes_of(kind: &ShapeKind) -> Result<Vec<Shape>, ShapeError> {
     let shape = match kind {
         ShapeKind::Sphere { radius } => Shape::Sphere { radius: *radius },
         ShapeKind::Ellipsoid { semi_axes } => Shape::Ellipsoid { semi_axes: *semi_axes },
@@ -31,6 +31,9 @@ pub fn shapes_of(kind: &ShapeKind) -> Result<Vec<Shape>, tippe_geometry::ShapeEr
             smoothing: smoothing.unwrap_or(0.0),
         },
         ShapeKind::HalfSpace { .. } => Shape::HalfSpace,
+        ShapeKind::Profile { curve, length } => {
+            Shape::Profile(Arc::new(Profile::new(tippe_parts::curve::built(curve)?, 0.5 * length)?))
+        }
         ShapeKind::Hull { points, .. } => Shape::Hull(Arc::new(Hull::new(points)?)),
         ShapeKind::HeightGrid { heights, size } => {
             let rows = heights.len();

@@ -412,10 +412,20 @@ fn shape_kind(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: &Defaults)
         "half_space" => ShapeKind::HalfSpace {
             normal: if fields.get("normal").is_some() { reader.direction(fields, "normal")? } else { Vec3::Z },
         },
+        "profile" => {
+            let (curve, length) = (profile_curve(reader, fields), reader.number(fields, "length"));
+            ShapeKind::Profile { curve: curve?, length: length? }
+        }
         "hull" => hull(reader, fields, defaults)?,
         "mesh" => read_solid::mesh_shape(reader, fields)?,
         _ => height_grid(reader, fields)?,
     })
+}
+
+/// The curve of a profile, as it is written.
+fn profile_curve(reader: &mut Reader<'_>, fields: &Fields<'_>) -> Option<Part> {
+    let (node, key) = (fields.get("curve")?, fields.table.key("curve")?);
+    read_part::curve(reader, node, key, &fields.what)
 }
 
 fn hull(reader: &mut Reader<'_>, fields: &Fields<'_>, defaults: &Defaults) -> Option<ShapeKind> {

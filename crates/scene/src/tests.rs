@@ -206,7 +206,7 @@ fn everything_has_every_key() {
             _ => {}
         }
     }
-    static SHAPES: [format::Table; 11] = format::SHAPES;
+    static SHAPES: [format::Table; 12] = format::SHAPES;
     static ORIENTATION: [format::Form; 3] = format::ORIENTATION;
     fn expected(table: &'static format::Table, all: &mut Vec<String>) {
         for key in table.keys() {

@@ -341,6 +341,11 @@ fn shape(spec: &ShapeSpec) -> Writer {
             kind("half_space");
             table.put("normal", numbers(&normal.to_array()));
         }
+        ShapeKind::Profile { curve, length } => {
+            kind("profile");
+            table.put("curve", Value::Table(write_part::part(curve, true).0));
+            table.number("length", Some(*length));
+        }
         ShapeKind::Hull { points, smoothing } => {
             kind("hull");
             table.put("points", list(points, |point| numbers(&point.to_array())));

@@ -3,7 +3,7 @@
 use super::number::{number, short, text};
 use super::{Contents, FileError};
 use crate::Vec3;
-use crate::solid::polygon_triangles;
+use crate::triangulate::polygon_triangles;
 use std::f64::consts::PI;
 
 const DXF: &str = "DXF";

@@ -2,7 +2,7 @@
 
 use super::number::{number, short, text};
 use super::{Contents, FileError};
-use crate::solid::polygon_triangles;
+use crate::triangulate::polygon_triangles;
 use crate::{TriMesh, Vec3};
 use std::fmt::Write;
 

@@ -167,7 +167,7 @@ impl Facet {
                     self.corners[k] = Corner { p: p + R * hull.vertices()[i as usize], tag: i as usize };
                 }
             }
-            Core::Point | Core::Ellipsoid { .. } | Core::Mesh(_) | Core::Prism { .. } => {
+            Core::Point | Core::Ellipsoid { .. } | Core::Mesh(_) | Core::Prism { .. } | Core::Profile(_) => {
                 self.normal = d;
                 self.line(p, p);
             }

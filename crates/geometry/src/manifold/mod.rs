@@ -6,6 +6,7 @@
 
 mod clip;
 mod facet;
+mod profile;
 mod reduce;
 mod terrain;
 
@@ -121,16 +122,21 @@ pub fn manifold(
             }
             return out.count > 0;
         }
+        (Profile(own), _) => return profile::points(own, [shape1, shape2], [X_w1, X_w2], margin, limit, out),
+        (_, Profile(own)) => {
+            let found = profile::points(own, [shape2, shape1], [X_w2, X_w1], margin, limit, out);
+            out.normal = -out.normal;
+            return found;
+        }
         _ => {}
     }
     if let (Compound(parts), _) | (_, Compound(parts)) = (shape1, shape2) {
         let first = matches!(shape1, Compound(_));
         let mut best: Option<(f64, &Pose, &Shape)> = None;
         for (X_sp, part) in parts {
-            let gap = if first {
-                separation(part, &X_w1.then(X_sp), shape2, X_w2).gap
-            } else {
-                separation(shape1, X_w1, part, &X_w2.then(X_sp)).gap
+            let gap = match first {
+                true => separation(part, &X_w1.then(X_sp), shape2, X_w2).gap,
+                false => separation(shape1, X_w1, part, &X_w2.then(X_sp)).gap,
             };
             if best.is_none_or(|b| gap < b.0) {
                 best = Some((gap, X_sp, part));

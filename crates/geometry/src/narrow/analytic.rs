@@ -57,11 +57,11 @@ pub(super) fn half_spaces(X_w1: &Pose, X_w2: &Pose) -> Separation {
 
 /// A point against a core in the core's frame.
 #[derive(Clone, Copy)]
-struct PointDistance {
+pub(super) struct PointDistance {
     /// Signed distance, negative inside [m].
-    distance: f64,
+    pub distance: f64,
     /// Outward unit normal [-]; the nearest point of the surface lies `distance` along it.
-    normal: Vec3,
+    pub normal: Vec3,
 }
 
 /// Sphere 2 against the convex shape 1: signed distance of the centre to the core, less both radii.
@@ -75,6 +75,7 @@ pub(super) fn convex_sphere(shape1: &Shape, X_w1: &Pose, p2: Vec3, r2: f64) -> S
         Core::Segment { half } => point_segment(q, half),
         Core::Frustum { low, low_radius, high, high_radius } => point_frustum(q, low, low_radius, high, high_radius),
         Core::Ellipsoid { semi } => point_ellipsoid(q, semi),
+        Core::Profile(profile) => super::profile::point(profile, q),
         Core::Point | Core::Hull(_) | Core::Mesh(_) | Core::Prism { .. } => from_center(q),
     };
     let normal = R_w1 * d.normal;

@@ -220,6 +220,7 @@ pub(super) fn guess(core: &Core<'_>, points: &[(Vec3, u32)], n: Vec3) -> Guess {
             }
         }
         Core::Ellipsoid { semi } => g.push(Feature::Smooth { semi: *semi }),
+        Core::Profile(_) => g.push(Feature::Corner { p: first.0 }),
         Core::Hull(_) | Core::Mesh(_) | Core::Prism { .. } => {
             let third = other.and_then(|o| points.iter().find(|p| p.1 != first.1 && p.1 != o.1));
             match (other, third) {

@@ -7,6 +7,7 @@ mod feature;
 mod gjk;
 mod mpr;
 mod polish;
+mod profile;
 pub(crate) mod sat;
 mod terrain;
 
@@ -14,6 +15,7 @@ use crate::shape::core_of;
 use crate::{Pose, Shape, Vec3};
 use convex::convex_convex;
 pub use mpr::separation_mpr;
+pub(crate) use profile::stretch;
 
 /// Signed distance of two shapes with its witness points, resolved in the world.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,7 +46,7 @@ impl Separation {
 ///
 /// Never panics, never NaN. Closed forms where they exist, otherwise GJK on the cores plus radii; overlapping cores give
 /// the smallest translation that separates them. A compound answers with its deepest part, a mesh with its convex hull: a
-/// lower bound, for meshes touch by [`crate::overlap()`]. Pairs that overlap without
+/// lower bound, for meshes touch by [`crate::overlap()`]; so do profiles, but for balls, capsules and half-spaces. Pairs that overlap without
 /// end (half-spaces that are not opposed, height grids) answer with minus infinity.
 #[inline]
 pub fn separation(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Separation {
@@ -55,14 +57,20 @@ pub fn separation(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> S
         }
         (HalfSpace, Sphere { radius }) => analytic::half_space_sphere(X_w1, X_w2.position, *radius),
         (Sphere { radius }, HalfSpace) => analytic::half_space_sphere(X_w2, X_w1.position, *radius).flipped(),
-        (Box { .. } | Cylinder { .. } | Cone { .. } | Capsule { .. } | Ellipsoid { .. }, Sphere { radius }) => {
-            analytic::convex_sphere(shape1, X_w1, X_w2.position, *radius)
-        }
-        (Sphere { radius }, Box { .. } | Cylinder { .. } | Cone { .. } | Capsule { .. } | Ellipsoid { .. }) => {
-            analytic::convex_sphere(shape2, X_w2, X_w1.position, *radius).flipped()
-        }
+        (
+            Box { .. } | Cylinder { .. } | Cone { .. } | Capsule { .. } | Ellipsoid { .. } | Profile(_),
+            Sphere { radius },
+        ) => analytic::convex_sphere(shape1, X_w1, X_w2.position, *radius),
+        (
+            Sphere { radius },
+            Box { .. } | Cylinder { .. } | Cone { .. } | Capsule { .. } | Ellipsoid { .. } | Profile(_),
+        ) => analytic::convex_sphere(shape2, X_w2, X_w1.position, *radius).flipped(),
         (Capsule { radius: r1, half_length: l1 }, Capsule { radius: r2, half_length: l2 }) => {
             analytic::capsule_capsule(X_w1, *r1, *l1, X_w2, *r2, *l2)
+        }
+        (Profile(own), Capsule { radius, half_length }) => profile::capsule(own, X_w1, X_w2, *radius, *half_length),
+        (Capsule { radius, half_length }, Profile(own)) => {
+            profile::capsule(own, X_w2, X_w1, *radius, *half_length).flipped()
         }
         _ => other_pair(shape1, X_w1, shape2, X_w2),
     }

@@ -5,11 +5,12 @@
 //!
 //! Ways: balls, half-spaces and ellipsoids in closed form; polyhedra by clipping faces against planes (exact up to
 //! rounding, no mesh of B is needed); cylinder, cone and capsule against a half-space by discs across their axis, whose
-//! circular segments are closed forms, integrated along the axis to rounding; [`moments`] alone of cylinder and box likewise. Smoothing radii are left out.
+//! circular segments are closed forms, integrated along the axis to rounding, and prisms over smooth curves likewise; [`moments`] alone of cylinder and box likewise. Smoothing radii are left out.
 
 mod clip;
 mod mesh;
 mod moments;
+mod profile;
 mod revolution;
 mod round;
 mod round_box;
@@ -74,6 +75,7 @@ pub fn overlap(shape1: &Shape, X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Opti
         (HalfSpace, Sphere { radius }) => round::half_space_ellipsoid(X_w1, Vec3::splat(*radius), X_w2),
         (HalfSpace, Ellipsoid { semi_axes }) => round::half_space_ellipsoid(X_w1, *semi_axes, X_w2),
         (HalfSpace, Cylinder { .. } | Cone { .. } | Capsule { .. }) => revolution::half_space(X_w1, shape2, X_w2),
+        (HalfSpace, Profile(own)) => profile::half_space(X_w1, own, X_w2),
         (_, HalfSpace) if !matches!(shape1, Box { .. } | Hull(_) | HalfSpace) => {
             overlap(shape2, X_w2, shape1, X_w1).map(Overlap::flipped)
         }

@@ -103,7 +103,7 @@ pub(super) fn half_space(X_w1: &Pose, shape2: &Shape, X_w2: &Pose) -> Option<Ove
 }
 
 /// Below this share across the axis the plane is level with the discs [-].
-const LEVEL: f64 = 1e-13;
+pub(super) const LEVEL: f64 = 1e-13;
 
 /// The plane in the solid's frame.
 struct Plane {
@@ -216,7 +216,7 @@ pub(super) fn segment(phi: f64, sin: f64, cos: f64) -> f64 {
 }
 
 /// Positive nodes and weights of the 24-point Gauss-Legendre rule on [-1, 1].
-const GAUSS: [(f64, f64); 12] = [
+pub(super) const GAUSS: [(f64, f64); 12] = [
     (0.06405689286260563, 0.12793819534675216),
     (0.1911188674736163, 0.1258374563468283),
     (0.3150426796961634, 0.12167047292780339),

@@ -1,7 +1,7 @@
 //! The core of a bounded convex shape: what is left when the rounding radius is taken off. Distances are computed between
 //! cores, which meet later than the shapes do; the radii are subtracted afterwards.
 
-use super::{Hull, Shape};
+use super::{Hull, Profile, Shape};
 use crate::{Mesh, Vec3};
 
 /// Which part of a core a support point came from; the same number means the same vertex or the same rim.
@@ -20,6 +20,8 @@ pub(crate) enum Core<'a> {
     Frustum { low: f64, low_radius: f64, high: f64, high_radius: f64 },
     /// Ellipsoid with semi axes [m].
     Ellipsoid { semi: Vec3 },
+    /// Convex hull of a prism over a smooth curve.
+    Profile(&'a Profile),
     /// Convex polytope.
     Hull(&'a Hull),
     /// Convex hull of a mesh.
@@ -56,6 +58,7 @@ pub(crate) fn core_of(shape: &Shape) -> (Core<'_>, f64) {
         Shape::Cone { base_radius, top_radius, half_height, smoothing } => {
             (shrunk_frustum(*base_radius, *top_radius, *half_height, *smoothing), *smoothing)
         }
+        Shape::Profile(profile) => (Core::Profile(profile), 0.0),
         Shape::Hull(hull) => (Core::Hull(hull), 0.0),
         Shape::Mesh(mesh) => (Core::Mesh(mesh), 0.0),
         Shape::HalfSpace | Shape::HeightGrid(_) | Shape::Compound(_) => (Core::Point, 0.0),
@@ -126,6 +129,11 @@ impl<'a> Core<'a> {
                 let len = e.length();
                 if len > 0.0 { (*semi * e / len, 0) } else { (Vec3::new(semi.x, 0.0, 0.0), 0) }
             }
+            Core::Profile(profile) => {
+                let p = profile.middle_support(d);
+                let up = d.z >= 0.0;
+                (Vec3::new(p.x, p.y, if up { profile.half_length() } else { -profile.half_length() }), up as Tag)
+            }
             Core::Hull(hull) => {
                 let i = hull.farthest_vertex_near(d, hint);
                 (hull.vertices()[i as usize], i)
@@ -169,6 +177,7 @@ impl<'a> Core<'a> {
                 let k = if rho > 0.0 { r / rho } else { 0.0 };
                 Vec3::new(k * d.x, k * d.y, z)
             }
+            Core::Profile(profile) => profile.middle_support(d),
             Core::Hull(hull) => hull.middle_support(d),
             Core::Mesh(mesh) => mesh.middle_support(d),
             Core::Point | Core::Ellipsoid { .. } | Core::Prism { .. } => self.support(d).0,
@@ -187,6 +196,7 @@ impl<'a> Core<'a> {
                 (high_radius * rho + high * d.z).max(low_radius * rho + low * d.z)
             }
             Core::Ellipsoid { semi } => (*semi * d).length(),
+            Core::Profile(profile) => profile.middle_support(d).dot(d),
             Core::Hull(hull) => hull.vertices()[hull.farthest_vertex(d) as usize].dot(d),
             Core::Mesh(mesh) => mesh.reach(d),
             Core::Prism { .. } => self.support(d).0.dot(d),
@@ -221,7 +231,7 @@ impl<'a> Core<'a> {
     /// Some part of the surface is curved.
     #[inline]
     pub(crate) fn is_curved(&self) -> bool {
-        matches!(self, Core::Frustum { .. } | Core::Ellipsoid { .. })
+        matches!(self, Core::Frustum { .. } | Core::Ellipsoid { .. } | Core::Profile(_))
     }
 
     /// Order of the kinds, so that a pair is computed the same either way round.
@@ -236,6 +246,7 @@ impl<'a> Core<'a> {
             Core::Hull(_) => 5,
             Core::Prism { .. } => 6,
             Core::Mesh(_) => 7,
+            Core::Profile(_) => 8,
         }
     }
 
@@ -250,6 +261,7 @@ impl<'a> Core<'a> {
                 low.abs().max(high.abs()) + low_radius.max(*high_radius)
             }
             Core::Ellipsoid { semi } => semi.max_element(),
+            Core::Profile(profile) => profile.size(),
             Core::Hull(hull) => hull.radius(),
             Core::Mesh(mesh) => mesh.radius(),
             Core::Prism { corners, floor } => {

@@ -14,7 +14,8 @@ fn radius_of(k1: f64, k2: f64) -> f64 {
 impl Shape {
     /// Radius of the mean curvature `2/(k1 + k2)` at the surface point `p_s` with outward unit normal `n_s` [m].
     ///
-    /// Infinite on flat faces and meshes, 0 on sharp edges and vertices; on the side of a cylinder of radius r it is 2 r.
+    /// Infinite on flat faces and meshes, 0 on sharp edges and vertices, negative in the hollows of a profile; on the side of a cylinder of
+    /// radius r it is 2 r.
     pub fn curvature_radius(&self, p_s: Vec3, n_s: Vec3) -> f64 {
         match self {
             Shape::Sphere { radius } => *radius,
@@ -61,6 +62,7 @@ impl Shape {
                 }
             }
             Shape::HalfSpace | Shape::HeightGrid(_) | Shape::Mesh(_) => f64::INFINITY,
+            Shape::Profile(profile) => profile.curvature_radius(p_s, n_s),
             Shape::Hull(hull) => {
                 let flat = hull.faces().iter().any(|f| (f.normal - n_s).length_squared() < FLAT * FLAT);
                 if flat { f64::INFINITY } else { 0.0 }

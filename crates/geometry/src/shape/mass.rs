@@ -63,6 +63,7 @@ impl Shape {
                 MassProperties::centered(mc + ms, Vec3::new(across, across, mc * r * r / 2.0 + ms * 0.4 * r * r))
             }
             Shape::Cone { base_radius: R, top_radius: r, half_height: h, .. } => cone(density, *R, *r, *h),
+            Shape::Profile(profile) => profile.mass_properties(density),
             Shape::Hull(hull) => polyhedron(density, hull.vertices(), hull.faces().iter().map(|f| f.corners)),
             Shape::Mesh(mesh) => polyhedron(density, mesh.vertices(), mesh.triangles().iter().copied()),
             Shape::Compound(parts) => compound(density, parts)?,

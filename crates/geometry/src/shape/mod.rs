@@ -8,14 +8,16 @@ mod curvature;
 mod height_grid;
 mod hull;
 mod mass;
+mod profile;
 mod surface;
 
-use crate::{Aabb, Mat3, Mesh, MeshError, Pose, Vec3};
+use crate::{Aabb, CurveError, Mat3, Mesh, MeshError, Pose, Vec3};
 pub(crate) use core::{Core, Tag, core_of};
 pub use height_grid::HeightGrid;
 pub(crate) use hull::Facet;
 pub use hull::{Hull, HullFace};
 pub use mass::MassProperties;
+pub use profile::Profile;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use thiserror::Error;
@@ -74,6 +76,8 @@ pub enum Shape {
     },
     /// Everything with `z <= 0`; outward normal +z.
     HalfSpace,
+    /// Prism over a smooth curve.
+    Profile(Arc<Profile>),
     /// Convex hull of points.
     Hull(Arc<Hull>),
     /// Terrain: solid below a grid of heights.
@@ -157,6 +161,9 @@ pub enum ShapeError {
     /// A mesh bounds no solid.
     #[error(transparent)]
     Mesh(#[from] MeshError),
+    /// No smooth curve.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
     /// A density that no solid has.
     #[error("density must be positive and finite, but is {value} kg/m3")]
     Density {
@@ -188,6 +195,7 @@ impl Shape {
             Shape::Capsule { .. } => "capsule",
             Shape::Cone { .. } => "cone",
             Shape::HalfSpace => "half-space",
+            Shape::Profile(_) => "profile",
             Shape::Hull(_) => "hull",
             Shape::HeightGrid(_) => "height grid",
             Shape::Mesh(_) => "mesh",
@@ -224,7 +232,7 @@ impl Shape {
                 length(name, "larger radius", base_radius.max(*top_radius))?;
                 rounding(name, *smoothing, core::cone_inradius(*base_radius, *top_radius, *half_height))
             }
-            Shape::HalfSpace | Shape::Hull(_) | Shape::HeightGrid(_) | Shape::Mesh(_) => Ok(()),
+            Shape::HalfSpace | Shape::Profile(_) | Shape::Hull(_) | Shape::HeightGrid(_) | Shape::Mesh(_) => Ok(()),
             Shape::Compound(parts) => {
                 if parts.is_empty() {
                     return Err(ShapeError::Empty);
@@ -333,6 +341,7 @@ impl Shape {
                 core.farthest_from(p_s) + radius
             }
             Shape::HalfSpace => f64::INFINITY,
+            Shape::Profile(profile) => profile.bounding_radius_about(p_s),
             Shape::Hull(hull) => hull.vertices().iter().map(|v| (*v - p_s).length_squared()).fold(0.0, f64::max).sqrt(),
             Shape::Mesh(mesh) => mesh.vertices().iter().map(|v| (*v - p_s).length_squared()).fold(0.0, f64::max).sqrt(),
             Shape::HeightGrid(grid) => grid.points().map(|v| (v - p_s).length_squared()).fold(0.0, f64::max).sqrt(),
@@ -404,6 +413,9 @@ pub fn contact_kind(shape1: &Shape, shape2: &Shape) -> ContactKind {
             Unsupported { why: "neither half-spaces nor height grids touch each other" }
         }
         (Mesh(_), _) | (_, Mesh(_)) => Surface,
+        (Profile(_), Sphere { .. } | Capsule { .. }) | (Sphere { .. } | Capsule { .. }, Profile(_)) => Point,
+        (Profile(_), HalfSpace) | (HalfSpace, Profile(_)) => Patch,
+        (Profile(_), _) | (_, Profile(_)) => Surface,
         (Sphere { .. } | Ellipsoid { .. }, _) | (_, Sphere { .. } | Ellipsoid { .. }) => Point,
         (Capsule { .. }, Capsule { .. }) => Point,
         (HalfSpace, _) | (_, HalfSpace) => Patch,

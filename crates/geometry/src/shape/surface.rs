@@ -30,6 +30,7 @@ impl Shape {
                 revolve(n, &profile, -half_height, *half_height)
             }
             Shape::HalfSpace => TriMesh::default(),
+            Shape::Profile(profile) => profile.surface_mesh(n),
             Shape::Hull(hull) => TriMesh {
                 vertices: hull.vertices().to_vec(),
                 triangles: hull.faces().iter().map(|f| f.corners).collect(),

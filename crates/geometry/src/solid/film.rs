@@ -7,10 +7,10 @@
 //! cancelled. Rims stay as they are, so the surface stays closed. For sides to be one where they differ by rounding,
 //! corners in the plane that are near each other are made one before, and edges are split at corners that lie on them.
 
-use super::polygon::point;
 use crate::mesh::apart::apart;
 use crate::mesh::{edges, height};
 use crate::space::any_orthogonal;
+use crate::triangulate::point;
 use crate::{TriMesh, Vec3};
 use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,10 +4,10 @@
 //! triangles can change; corners in the middle of a straight edge between two regions go. Where a region cannot be cut into
 //! triangles that way (its rim touches itself), its triangles stay as they are.
 
-use super::polygon::triangulate;
 use crate::mesh::apart::apart;
 use crate::mesh::edges;
 use crate::space::any_orthogonal;
+use crate::triangulate::triangulate;
 use crate::{TriMesh, Vec3};
 use std::collections::BTreeMap;
 

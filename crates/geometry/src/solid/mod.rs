@@ -25,7 +25,6 @@ use boolean::{Operation, combine};
 pub use gear::Gear;
 pub use pieces::Pieces;
 use polygon::Polygon;
-pub(crate) use polygon::polygon_triangles;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use thiserror::Error;

@@ -415,8 +415,19 @@ impl Elements {
 }
 
 /// Words of shapes.
-const SHAPES: [&str; 10] =
-    ["sphere", "ellipsoid", "box", "cylinder", "capsule", "cone", "half_space", "hull", "height_grid", "mesh"];
+const SHAPES: [&str; 11] = [
+    "sphere",
+    "ellipsoid",
+    "box",
+    "cylinder",
+    "capsule",
+    "cone",
+    "half_space",
+    "profile",
+    "hull",
+    "height_grid",
+    "mesh",
+];
 
 fn shape(kind: &ShapeKind) -> &'static str {
     match kind {
@@ -427,6 +438,7 @@ fn shape(kind: &ShapeKind) -> &'static str {
         ShapeKind::Capsule { .. } => "shape capsule",
         ShapeKind::Cone { .. } => "shape cone",
         ShapeKind::HalfSpace { .. } => "shape half_space",
+        ShapeKind::Profile { .. } => "shape profile",
         ShapeKind::Hull { .. } => "shape hull",
         ShapeKind::HeightGrid { .. } => "shape height_grid",
         ShapeKind::Mesh { .. } => "shape mesh",

@@ -22,7 +22,7 @@ const MOST_SHARED: f64 = 0.1;
 /// Largest coordinate of a body: beyond it rounding is a tenth of a millimetre [m].
 const FARTHEST: f64 = 1e12;
 /// Divisions of a full circle where a round solid touches over a surface of triangles.
-const SEGMENTS: u32 = 64;
+pub(super) const SEGMENTS: u32 = 64;
 
 impl Model {
     /// Compiles a scene for its own clock, or says everything that is wrong with it.
@@ -234,6 +234,7 @@ impl Compiler<'_> {
         self.check_overlaps(model);
         self.check_rolling(model);
         self.warn_of_facets(model);
+        self.warn_of_profiles(model);
     }
 
     /// Surfaces for the colliders that touch something over one; equal shapes share theirs.
@@ -657,6 +658,9 @@ fn largest(kind: &scene::ShapeKind) -> f64 {
         Kind::Cylinder { radius, length, .. } | Kind::Capsule { radius, length, .. } => radius.max(*length),
         Kind::Cone { radius, top_radius, length, .. } => radius.max(*top_radius).max(*length),
         Kind::HalfSpace { .. } => 0.0,
+        Kind::Profile { curve, length } => {
+            tippe_parts::curve::built(curve).map_or(0.0, |curve| curve.length()).max(*length)
+        }
         Kind::Hull { points, .. } => most(points),
         Kind::HeightGrid { heights, size } => {
             heights.iter().flatten().map(|height| height.abs()).fold(size[0].max(size[1]), f64::max)

@@ -4,9 +4,9 @@
 //! l/v: an acceleration v^2 k/l, which its load gives or not.
 
 use super::Model;
-use super::compile::Compiler;
+use super::compile::{Compiler, SEGMENTS};
 use std::f64::consts::PI;
-use tippe_geometry::{Solid, Vec2};
+use tippe_geometry::{ContactKind, Shape, Solid, Vec2, contact_kind};
 use tippe_scene::{Scene, ShapeKind, SolidForm};
 
 /// A polygon of fewer corners was not meant as a curve [-].
@@ -34,6 +34,27 @@ impl Corner {
 }
 
 impl Compiler<'_> {
+    /// Warns of profiles that touch something as polygons: their curve is for balls, capsules and half-spaces.
+    pub(super) fn warn_of_profiles(&mut self, model: &Model) {
+        for (k, own) in model.colliders.iter().enumerate() {
+            let Shape::Profile(profile) = &own.shape else { continue };
+            let other = model.colliders.iter().enumerate().find(|(other, their)| {
+                model.contact_between(k, *other).is_some()
+                    && contact_kind(&own.shape, &their.shape) == ContactKind::Surface
+            });
+            let Some((_, other)) = other else { continue };
+            let [name, other_name] = [own.body, other.body].map(|body| &model.bodies[body as usize].name);
+            let message = format!(
+                "body \"{name}\": to the {} of \"{other_name}\" its profile is a polygon of {} corners, which decide what slides or rolls along it",
+                other.shape.name(),
+                profile.curve().outline(SEGMENTS).len(),
+            );
+            let help = "balls, capsules and half-spaces touch the curve itself: give a roller the shape of a capsule";
+            let place = self.scene.bodies[own.body as usize].places.entity;
+            self.warnings.push(self.scene.error(place, message, help).to_string());
+        }
+    }
+
     /// Warns of bodies that turn so fast at the start that what slides along the corners of their outline lifts off.
     pub(super) fn warn_of_facets(&mut self, model: &Model) {
         let load = if model.gravity.length() > 0.0 { model.gravity.length() } else { STANDARD };
@@ -54,7 +75,7 @@ impl Compiler<'_> {
                     angle.to_degrees(),
                     side
                 );
-                let help = "a smooth profile follows the curve itself: a joint of kind = \"cam\" with a `curve`";
+                let help = "smooth curves are followed by a joint of kind = \"cam\" with a `curve`, and by balls and capsules on a shape of kind = \"profile\"";
                 self.warnings.push(self.scene.error(shape.places.entity, message, help).to_string());
                 break;
             }

@@ -103,7 +103,10 @@ impl Patch {
     /// Unit axis about which turns change no depth, and the share of them that do not [-].
     pub fn rolls_about(&self, X_ws: &[Pose; 2]) -> (Vec3, f64) {
         let axis = |k: usize| {
-            let round = matches!(self.shapes[k], Shape::Cylinder { .. } | Shape::Cone { .. } | Shape::Capsule { .. });
+            let round = matches!(
+                self.shapes[k],
+                Shape::Cylinder { .. } | Shape::Cone { .. } | Shape::Capsule { .. } | Shape::Profile(_)
+            );
             round.then(|| X_ws[k].vector(Vec3::Z))
         };
         match (axis(0), axis(1)) {
@@ -166,6 +169,8 @@ fn round_radius(shape: &Shape) -> f64 {
     match shape {
         Shape::Cylinder { radius, .. } | Shape::Capsule { radius, .. } => *radius,
         Shape::Cone { base_radius, top_radius, .. } => base_radius.max(*top_radius),
+        // the circle as long as the outline
+        Shape::Profile(profile) => profile.curve().length() / std::f64::consts::TAU,
         _ => 0.0,
     }
 }

@@ -94,7 +94,8 @@ impl Pair {
             let p_s = e.X_cs.point_into(R_cw * (points[k] - sides[k].p));
             let n_s = e.X_cs.vector_into(R_cw * outward);
             let radius = e.shape.curvature_radius(p_s, n_s);
-            if radius > 0.0 {
+            // negative in a hollow
+            if radius != 0.0 {
                 curvature += 1.0 / radius;
             }
         }

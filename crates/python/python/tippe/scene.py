@@ -46,6 +46,7 @@ _SHAPE_KEYS = {
     "cone": ("radius", "diameter", "top_radius", "length", "axis", "smoothing"),
     "pipe": ("radius", "diameter", "control", "pieces", "mass_per_length"),
     "half_space": ("normal",),
+    "profile": ("curve", "length"),
     "hull": ("points", "smoothing"),
     "height_grid": ("heights", "size"),
     "mesh": ("solid", "file", "unit", "scale", "vertices", "triangles", "hull", "pieces", "weld"),
@@ -292,6 +293,10 @@ class Scene(Kinds):
     def cone(self, name: str, **keys: Unpack[_keys.ConeBody]) -> Body:
         """A cone of `radius`, `top_radius` and `length` [m] along `axis`, by default z."""
         return self._shaped("cone", name, keys)
+
+    def profile(self, name: str, **keys: Unpack[_keys.ProfileBody]) -> Body:
+        """A prism of `length` [m] along z over a smooth `curve` in x and y."""
+        return self._shaped("profile", name, keys)
 
     def hull(self, name: str, **keys: Unpack[_keys.HullBody]) -> Body:
         """The convex hull of `points` [m]."""
