@@ -26,7 +26,13 @@ pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str
     if let Some(best) = closest(word, candidates.clone()) {
         return format!("did you mean `{best}`?");
     }
-    let all: Vec<&str> = candidates.into_iter().take(41).collect();
+    let mut all: Vec<&str> = Vec::new();
+    // kinds of one class may share a key
+    for word in candidates {
+        if all.len() <= 40 && !all.contains(&word) {
+            all.push(word);
+        }
+    }
     if all.is_empty() || all.len() > 40 {
         return String::new();
     }
@@ -64,6 +70,8 @@ mod tests {
         assert_eq!(closest("posiiton", keys), Some("position"));
         assert_eq!(closest("colour", keys), None);
         assert_eq!(did_you_mean("colour", keys), "possible: mass, material, position, orientation");
+        let twice = keys.into_iter().chain(["mass"]);
+        assert_eq!(did_you_mean("colour", twice), "possible: mass, material, position, orientation");
         assert_eq!(edits("kitten", "sitting"), 3);
         assert_eq!(edits("", "abc"), 3);
     }

@@ -512,6 +512,7 @@ impl<'a> Clock<'a> {
 
     fn runaway(&self) -> Failure {
         let fastest = (0..self.motions.len())
+            .filter(|&b| self.model.bodies[b].drive == Drive::Free)
             .max_by(|&a, &b| self.motions[a].v.length().total_cmp(&self.motions[b].v.length()))
             .unwrap_or(0);
         Failure {

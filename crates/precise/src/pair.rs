@@ -218,7 +218,9 @@ impl Pair {
     pub fn spring_energies(&self, springs: &Springs) -> (f64, f64) {
         match &self.laws.geometry {
             PairGeometry::Surfaces(_) => (0.0, 0.0),
-            _ => spring_energies(&self.laws.friction, &self.friction_input(&self.last), springs),
+            _ => {
+                spring_energies(&self.laws.friction_law, &self.laws.friction, &self.friction_input(&self.last), springs)
+            }
         }
     }
 

@@ -34,7 +34,7 @@ impl Dynamics {
         // an edge or a corner has next to no normal force to begin with
         let at_once = pair.is_patch() && reading.v_t.length() > SLOW * speed;
         pair.memory.modes = Modes {
-            slipping: at_once || kappa * reading.v_t.length() > mu * speed,
+            slipping: pair.laws.friction_law.lets_go() && (at_once || kappa * reading.v_t.length() > mu * speed),
             rolling: kappa * reading.radius.max(1e-12) * w_r.length() > pair.laws.friction.rolling * speed,
         };
         let springs = Springs::default();

@@ -211,7 +211,7 @@ impl Reading<'_> {
         }
         if normal <= 0.0 {
             *memory = Hold { pair: memory.pair, point: memory.point, ..Default::default() };
-        } else if grip.smooth.is_some() {
+        } else if grip.smooth.is_some_and(|(law, ..)| !law.has_springs()) {
             (memory.spring, memory.wound) = (Vec3::ZERO, 0.0);
         } else if memory.sliding || swept {
             // the spring carries the force of sliding; sweeps hold without one
@@ -221,7 +221,8 @@ impl Reading<'_> {
             // no more than the force of sliding
             let most = limit / (h * grip.stiffness);
             let turning = grip.turning - grip.axes[0] * grip.axes[0].dot(grip.turning);
-            memory.spring = (memory.spring + (slip + turning) * h).clamp_length_max(most);
+            let (keeps, winds) = grip.keeps;
+            memory.spring = (memory.spring * keeps + (slip + turning) * winds).clamp_length_max(most);
             memory.wound = (memory.wound + spin * h).min(most).max(-most);
         }
     }

@@ -345,7 +345,7 @@ impl Clock {
         let follow = |factor: f64, most: f64| Follow { first, count, factor, slides: factor, most, ..Follow::NONE };
         let slide = self.slide(grip, load);
         let mu = slide.mu;
-        let gamma = h / (h + grip.relaxation);
+        grip.keeps = slide.keeps;
         let cone = self.settings.friction == FrictionBound::Cone;
         let about = |axis: Vec3| [Six::new(-axis, Vec3::ZERO), Six::new(axis, Vec3::ZERO)];
         // where they touch goes with the smaller body: what sticks to a turntable along its tangent would creep outwards, w^2 r h/2
@@ -361,7 +361,7 @@ impl Clock {
                 None => 1.0 / (h * grip.stiffness * (h + grip.relaxation)),
             };
             let row = |spring: f64, lambda: f64, ball: u8| Row {
-                target: -gamma * spring / h,
+                target: -slide.gamma * spring / h,
                 compliance,
                 lower: -most,
                 upper: most,

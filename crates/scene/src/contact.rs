@@ -56,6 +56,8 @@ pub struct ContactSpec {
     pub adhesion_pressure: Option<f64>,
     /// Slip speed per tangential force, of viscous friction [m/(N s)].
     pub slip: Option<f64>,
+    /// Stiffness of the bristles of brush friction over the normal force [1/m].
+    pub bristle_stiffness: Option<f64>,
     /// Limit of friction, whatever the normal force is [N].
     pub friction_force: Option<f64>,
     /// Coefficient of sliding friction over the slip speed: points of both [m/s], [-].

@@ -148,7 +148,7 @@ const REALTIME: Table = Table {
 /// A speed [m/s] and what there is at it.
 const AT_SPEED: Form = Form::Vector(2, Measure { dimension: None, range: NotNegative });
 
-const CONTACT_KEYS: [Key; 29] = [
+const CONTACT_KEYS: [Key; 30] = [
     number("restitution", D::ONE, Fraction, "Coefficient of restitution [-]"),
     number("friction", D::ONE, NotNegative, "Coefficient of sliding friction [-]"),
     number("static_friction", D::ONE, NotNegative, "Coefficient of static friction [-]"),
@@ -195,6 +195,12 @@ const CONTACT_KEYS: [Key; 29] = [
         D::new(0, -1, 1),
         Positive,
         "Slip speed per friction force, of friction_law = \"viscous\" [m/(N s)]",
+    ),
+    number(
+        "bristle_stiffness",
+        D::new(0, -1, 0),
+        Positive,
+        "Stiffness of the bristles of friction_law = \"brush\" over the normal force [1/m]",
     ),
     number(
         "friction_force",

@@ -410,6 +410,8 @@ named! {
         Contensou = "contensou",
         /// Slip speed per force, up to Coulomb's limit.
         Viscous = "viscous",
+        /// Bristles that bend and slip off one by one.
+        Brush = "brush",
         /// No friction.
         None = "none",
     }

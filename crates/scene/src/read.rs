@@ -277,6 +277,7 @@ fn contact(reader: &mut Reader<'_>, fields: &Fields<'_>) -> ContactSpec {
         adhesion: number("adhesion"),
         adhesion_pressure: number("adhesion_pressure"),
         slip: number("slip"),
+        bristle_stiffness: number("bristle_stiffness"),
         friction_force: number("friction_force"),
         points: number("points").map(|n| n as usize),
         k_red: number("k_red"),

@@ -205,6 +205,7 @@ fn contact(table: &mut Writer, contact: &ContactSpec) {
     table.number("adhesion", contact.adhesion);
     table.number("adhesion_pressure", contact.adhesion_pressure);
     table.number("slip", contact.slip);
+    table.number("bristle_stiffness", contact.bristle_stiffness);
     table.number("friction_force", contact.friction_force);
     let curves = [("friction_curve", &contact.friction_curve), ("restitution_curve", &contact.restitution_curve)];
     for (name, points) in curves {

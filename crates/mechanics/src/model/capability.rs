@@ -4,6 +4,7 @@ use super::{Drive, Model};
 use std::borrow::Cow;
 use tippe_geometry::Shape;
 use tippe_geometry::shape::{ContactKind, contact_kind};
+use tippe_parts::contact::friction;
 use tippe_parts::{element, joint, sensor, signal};
 use tippe_scene::{
     Action, Clock, ContactSpec, FrictionLaw, GrainMethod, LawChoice, Lever, NormalLaw, Part, Place, Scene, SceneError,
@@ -77,6 +78,10 @@ const AS_CAP: Support = Approximate(
 const BY_LINE: Support = Approximate(
     "sliding is that of the law, a line through the slip speed of the step's end; resistance to rolling is Coulomb's and does not creep",
 );
+/// Bristles in the realtime clock.
+const BY_BEND: Support = Approximate(
+    "its bristles bend with the slip of the step, and slip off at that which the pair would have alone; resistance to rolling is Coulomb's and does not creep",
+);
 /// What reads a contact point by point.
 const BY_POINTS: &str = "surfaces of triangles have one law for all their points";
 /// What the precise clock makes of grains.
@@ -114,6 +119,8 @@ const EXCEPTIONS: &[Capability] = &[
     row("friction collisionlib", Full, BY_LINE),
     row("friction contensou", Full, BY_LINE),
     row("friction viscous", Full, BY_LINE),
+    row("friction brush", Full, BY_BEND),
+    row("friction brush of surfaces", No(BY_POINTS), Full),
     row("friction_force of surfaces", No(BY_POINTS), Full),
     row("friction_curve of surfaces", No(BY_POINTS), Full),
     row("adhesion of surfaces", No(BY_POINTS), Full),
@@ -394,6 +401,10 @@ impl Elements {
                         (parameters.friction_force > 0.0, "friction_force of surfaces"),
                         (!parameters.friction_curve.is_empty(), "friction_curve of surfaces"),
                         (!parameters.restitution_curve.is_empty(), "restitution_curve of surfaces"),
+                        (
+                            matches!(parameters.friction_law, friction::FrictionLaw::Brush { .. }),
+                            "friction brush of surfaces",
+                        ),
                     ] {
                         if asked {
                             self.add(element, name.clone(), place);

@@ -384,6 +384,17 @@ impl Compiler<'_> {
                 };
                 FrictionLaw::Viscous { slip }
             }
+            F::Brush => {
+                let Some(stiffness) = spec.bristle_stiffness else {
+                    let [a, b] = [&names.0, &names.1];
+                    let message =
+                        format!("friction law \"brush\" between bodies \"{a}\" and \"{b}\" needs `bristle_stiffness`");
+                    let help = "add bristle_stiffness = 1000, their force per bend over the normal force [1/m], to the [[pair]] or to [contact]";
+                    self.fail(spec.places.of("friction_law"), message, help);
+                    return None;
+                };
+                FrictionLaw::Brush { stiffness, slip_speed }
+            }
         })
     }
 
@@ -497,6 +508,7 @@ fn fill(spec: &mut ContactSpec, general: &ContactSpec) {
         adhesion,
         adhesion_pressure,
         slip,
+        bristle_stiffness,
         points,
         lever,
         k_red

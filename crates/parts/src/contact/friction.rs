@@ -23,7 +23,10 @@
 //!
 //! Beside any of them spin may be damped (Elmqvist and others 2015, 6.2.3): M_r = -A N c_r w_n, A the area over which they touch.
 //!
-//! The other forms are published ones, by name (docs/theory/sources.md); they have no states and all of them creep.
+//! `Brush` has bristles, springs that give way as they slip: [`brush`]. The other forms are published ones, by name (docs/theory/sources.md); they have no states
+//! and all of them creep.
+
+pub mod brush;
 
 use super::normal::regularised;
 use libm::hypot;
@@ -94,6 +97,13 @@ pub enum FrictionLaw {
         /// s: slip speed per force [m/(N s)].
         slip: f64,
     },
+    /// Bristles that bend and slip off one by one: Dahl 1968, Canudas de Wit and others 1995, Deur and others 2004.
+    Brush {
+        /// sigma: stiffness of the bristles over the elastic normal force [1/m].
+        stiffness: f64,
+        /// v_s [m/s].
+        slip_speed: f64,
+    },
 }
 
 /// Coefficients of one pair.
@@ -159,7 +169,7 @@ pub struct FrictionInput {
 /// Springs of an elastic-stick contact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Springs {
-    /// Tangential spring force on 2 [N]; on a flat patch that of the spring behind its gear, and so all three.
+    /// Tangential spring force on 2 [N]; on a flat patch that of the spring behind its gear, and so all three; of bristles that over the elastic normal force.
     pub f: Vec3,
     /// Spin torque on 2 about the normal [N m].
     pub spin: f64,
@@ -204,8 +214,13 @@ pub struct Friction {
 }
 
 impl FrictionLaw {
-    /// True when the law has springs as states and modes as memory.
+    /// True when the law has springs as states.
     pub fn has_springs(&self) -> bool {
+        matches!(self, FrictionLaw::Mindlin | FrictionLaw::Brush { .. })
+    }
+
+    /// True when its springs hold or let go as a whole, which the pair remembers.
+    pub fn lets_go(&self) -> bool {
         matches!(self, FrictionLaw::Mindlin)
     }
 
@@ -213,7 +228,7 @@ impl FrictionLaw {
     /// steeply [m/s]; none of those with springs. V has the spin in it where [`FrictionLaw::rubs_by_spin`].
     pub fn sliding_force(&self, c: &FrictionConstants, N: f64, V: f64) -> Option<(f64, f64)> {
         let force = match *self {
-            FrictionLaw::None | FrictionLaw::Mindlin => return None,
+            FrictionLaw::None | FrictionLaw::Mindlin | FrictionLaw::Brush { .. } => return None,
             FrictionLaw::Regularised { slip_speed, .. } => (c.mu * N * V / regularised(V, slip_speed), slip_speed),
             FrictionLaw::Sqrt { slip_speed } | FrictionLaw::Contensou { slip_speed } => {
                 (c.mu * N * V / (V * V + slip_speed * slip_speed).sqrt(), slip_speed)
@@ -234,7 +249,9 @@ impl FrictionLaw {
         match self {
             FrictionLaw::None => 0.0,
             FrictionLaw::Nassauer { .. } => NASSAUER_PEAK * c.mu_static.max(c.mu),
-            FrictionLaw::CollisionLib { .. } | FrictionLaw::Mindlin => c.mu_static.max(c.mu),
+            FrictionLaw::CollisionLib { .. } | FrictionLaw::Mindlin | FrictionLaw::Brush { .. } => {
+                c.mu_static.max(c.mu)
+            }
             _ => c.mu,
         }
     }
@@ -244,7 +261,7 @@ impl FrictionLaw {
         matches!(self, FrictionLaw::Mindlin | FrictionLaw::Contensou { .. })
     }
 
-    /// Friction at one contact; `springs` and `modes` only matter to `Mindlin`.
+    /// Friction at one contact; `springs` and `modes` only matter to laws with springs.
     pub fn evaluate(&self, c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: Modes) -> Friction {
         let mut friction = self.rub(c, x, springs, modes);
         if c.spin_damping > 0.0 {
@@ -260,6 +277,9 @@ impl FrictionLaw {
         match *self {
             FrictionLaw::None => rolling_regularised(c, x, 0.01),
             FrictionLaw::Mindlin => mindlin(c, x, springs, modes),
+            FrictionLaw::Brush { stiffness, slip_speed } => {
+                brush::friction(c, x, springs, modes, &brush::Bristles { stiffness, slip_speed })
+            }
             FrictionLaw::Regularised { slip_speed, spin_speed } => {
                 let v = x.v_t.length();
                 let w = x.omega.length();
@@ -502,12 +522,20 @@ fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: M
             out.gear = k.gear;
         }
     }
+    roll(c, x, springs, modes, &k, &mut out);
+    out
+}
+
+/// Rolling resistance by a spring that slides at mu_r R N.
+fn roll(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: Modes, k: &Stiffness, out: &mut Friction) {
+    let n = x.normal;
+    let w_n = x.omega.dot(n);
     let roll_limit = c.rolling * x.radius * x.N;
     if roll_limit > 0.0 {
         let w_r = x.omega - w_n * n;
         if modes.rolling {
             let W = w_r.length();
-            let end = stick_speed(&Stiffness { k_t: k.k_r, ..k }, roll_limit, c.inertia);
+            let end = stick_speed(&Stiffness { k_t: k.k_r, ..*k }, roll_limit, c.inertia);
             let M = -roll_limit / W.max(0.1 * end) * w_r;
             out.torque += M;
             out.rolling = -M.dot(w_r);
@@ -530,7 +558,6 @@ fn mindlin(c: &FrictionConstants, x: &FrictionInput, springs: &Springs, modes: M
             out.roll_margin = load2 / (SLIP_LOAD * SLIP_LOAD) - 1.0;
         }
     }
-    out
 }
 
 /// r: rate at which springs of this load above one give way [1/s]; it need not grow beyond loads at which they slip.
@@ -569,7 +596,7 @@ pub fn springs_at_stick(
 }
 
 /// Energy of the springs of a sticking contact: (tangential and spin [J], rolling [J]).
-pub fn spring_energies(c: &FrictionConstants, x: &FrictionInput, springs: &Springs) -> (f64, f64) {
+pub fn spring_energies(law: &FrictionLaw, c: &FrictionConstants, x: &FrictionInput, springs: &Springs) -> (f64, f64) {
     if x.elastic <= 0.0 && c.patch_stiffness == 0.0 {
         return (0.0, 0.0);
     }
@@ -577,6 +604,9 @@ pub fn spring_energies(c: &FrictionConstants, x: &FrictionInput, springs: &Sprin
     let (f, M, M_r) = (k.gear * springs.f, k.spin_gear * springs.spin, k.gear * springs.roll);
     // a flat face has no radius to roll on
     let rolling = if k.k_r > 0.0 { 0.5 * M_r.length_squared() / k.k_r } else { 0.0 };
+    if let FrictionLaw::Brush { stiffness, .. } = law {
+        return (brush::energy(springs.f, *stiffness, x.elastic), rolling);
+    }
     (0.5 * (f.length_squared() / k.k_t + M * M / k.k_s), rolling)
 }
 

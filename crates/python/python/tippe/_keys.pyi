@@ -862,6 +862,7 @@ class Contact(TypedDict, total=False):
     adhesion: Number
     adhesion_pressure: Number
     blend_speed: Number
+    bristle_stiffness: Number
     damping: Number
     damping_max: Number
     exponent: Number

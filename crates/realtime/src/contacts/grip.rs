@@ -84,8 +84,10 @@ pub struct Grip {
     pub limit: f64,
     /// Limit instead of mu N [N]; zero: mu N.
     pub fixed: f64,
-    /// A law without springs, with its coefficients and the weight it is about where the normal force is not known yet [N].
+    /// A law without springs, or of bristles, with its coefficients and the weight it is about where the normal force is not known yet [N].
     pub smooth: Option<(FrictionLaw, FrictionConstants, f64)>,
+    /// Share of the springs' force that is left after a step, and the way for which slip winds them up in it over the slip speed [s].
+    pub keeps: (f64, f64),
     /// First of its rows.
     pub row: usize,
 }
@@ -137,12 +139,18 @@ impl Clock {
             limit: near.force_max,
             fixed: near.friction_force,
             smooth: None,
+            keeps: (1.0, self.h),
             row: usize::MAX,
         };
         if !matches!(near.friction_law, FrictionLaw::None | FrictionLaw::Mindlin) {
             let [mu, mu_static] = grip.mu;
             let own = FrictionConstants { mu, mu_static, ..FrictionConstants::default() };
             grip.smooth = Some((near.friction_law, own, constants.weight));
+        }
+        if let FrictionLaw::Brush { stiffness, .. } = near.friction_law {
+            let pressed = touches.iter().map(|t| t.memory.normal.max(0.0)).sum::<f64>() / self.h;
+            let weight = constants.weight;
+            grip.stiffness = stiffness * if known { pressed.max(LOAD_MIN * weight) } else { weight };
         }
         // points that newly touch are not strained yet: a stiffer spring carries what it did
         let strained = grip.memory.stiffness / grip.stiffness;

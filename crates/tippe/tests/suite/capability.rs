@@ -109,8 +109,8 @@ fn scenes() -> Vec<String> {
     for law in ["modia3d", "bardaro", "linear", "collisionlib"] {
         all.push(contact(&format!("law = \"{law}\"\nstiffness = 1e6\ndamping = 1")));
     }
-    for law in ["mindlin", "regularised", "sqrt", "nassauer", "contensou", "viscous", "none"] {
-        all.push(contact(&format!("friction_law = \"{law}\"\nfriction = 0.3\nslip = 0.1")));
+    for law in ["mindlin", "regularised", "sqrt", "nassauer", "contensou", "viscous", "brush", "none"] {
+        all.push(contact(&format!("friction_law = \"{law}\"\nfriction = 0.3\nslip = 0.1\nbristle_stiffness = 1e3")));
     }
     all.push(contact("friction_law = \"collisionlib\"\nfriction = 0.3\nforce_max = 5"));
     all.push(contact("normal_force_max = 100"));
@@ -120,6 +120,7 @@ fn scenes() -> Vec<String> {
         "friction_force = 5",
         "friction_curve = [[0, 0.5], [1, 0.2]]",
         "restitution_curve = [[0, 0.9], [1, 0.5]]",
+        "friction_law = \"brush\"\nfriction = 0.3\nbristle_stiffness = 1e3",
     ] {
         all.push(contact(asked));
         all.push(format!("{}[contact]\n{asked}\n", shapes(solids.0, solids.1)));

@@ -24,7 +24,6 @@ const LONG_FUNCTIONS: &[(&str, &str, usize, &str)] = &[
     ("crates/mechanics/src/model/contact_table.rs", "parameters", 140, "one parameter after the other, each checked"),
     ("crates/numerics/src/kkt/lanes.rs", "take", 99, "an inner loop: one lane of contacts in order"),
     ("crates/numerics/src/ode/rosenbrock.rs", "attempt_rodas4", 87, "six stages written out, an inner loop"),
-    ("crates/parts/src/contact/friction.rs", "mindlin", 92, "an inner loop: slip, spin, rolling of one law in order"),
     ("crates/precise/src/island/event.rs", "act", 100, "one arm for each kind of event"),
     ("crates/scene/src/include.rs", "enter", 113, "one arm for each list of a scene"),
 ];

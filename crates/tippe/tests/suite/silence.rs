@@ -140,6 +140,13 @@ fn energy_beyond_all_numbers_ends_the_run() {
     let force = "[[force]]\nname = \"F\"\nkind = \"applied\"\non = \"b\"\nforce = [0, 0, \"exp(1000*t)\"]\n";
     let said = run(&format!("{BOX}{force}"), Clock::Realtime).1.unwrap_err();
     assert!(said.contains("body \"b\" has") && said.contains("not a finite number"), "{said}");
+    // and what falls is named, not what stands
+    let parts: Vec<&str> = BOX.split("[[body]]").collect();
+    let last = [parts[0], parts[2], parts[1]].join("[[body]]");
+    for text in [BOX, &last] {
+        let said = run(&text.replace("-9.81", "-1e308"), Clock::Precise).1.unwrap_err();
+        assert!(said.contains("body \"b\""), "{said}");
+    }
 }
 
 /// Balls of 5 mm above a floor.
