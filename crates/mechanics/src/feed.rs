@@ -1,6 +1,6 @@
 //! Elements that cables pay out and take in: bodies that come in where a lead is long, and go where it is short.
 
-use crate::element::{Anchor, Sight};
+use crate::element::Anchor;
 use crate::kinematics::Kinematics;
 use crate::model::{Model, kinetic};
 use crate::state::ActionRecord;
@@ -25,7 +25,7 @@ impl Feeding<'_> {
     /// what springs store anew or give away is booked as lost in fastening.
     pub fn feed(&mut self, element: u32, end: usize, out: bool) -> Option<(u32, Kinematics)> {
         let cable = &self.model.elements[element as usize];
-        let sight = self.sight(element as usize, None);
+        let sight = self.actions.sight(self.model, element as usize, self.time, self.motion);
         let modes = &self.actions.modes[cable.modes.clone()];
         let mut states = sight.states.clone();
         let none = |_| 0.0;
@@ -36,8 +36,8 @@ impl Feeding<'_> {
         let touched: Vec<usize> = (0..self.model.elements.len())
             .filter(|&k| k == element as usize || self.model.elements[k].kind.needs_body(body))
             .collect();
-        let moved = Some((body, kin));
-        let before = self.stored(&touched, None);
+        let moved = |b: u32| if b == body { kin } else { (self.motion)(b) };
+        let before = self.actions.stored(self.model, &touched, self.time, self.motion);
         self.actions.states[cable.states.clone()].copy_from_slice(&states);
         self.structure.gone[body as usize] = !out;
         for &k in &touched {
@@ -46,43 +46,11 @@ impl Feeding<'_> {
             let bodies = kind.attached().frames.iter().filter_map(|anchor| anchor.body);
             self.actions.on[k] = !bodies.into_iter().any(|b| gone(b as usize));
         }
-        self.structure.fastening += before - self.stored(&touched, moved);
+        self.structure.fastening += before - self.actions.stored(self.model, &touched, self.time, &moved);
         let mass = self.model.bodies[body as usize].mass;
         let carried = kinetic(&self.model.bodies[body as usize], &kin) + mass * self.model.potential_at(kin.p);
         self.structure.removed += if out { -carried } else { carried };
         Some((body, kin))
-    }
-
-    /// Energy stored by those of these elements that act [J], where a body may have moved.
-    fn stored(&self, elements: &[usize], moved: Option<(u32, Kinematics)>) -> f64 {
-        let none = |_| 0.0;
-        let acting = elements.iter().filter(|k| self.actions.on[**k]);
-        acting
-            .map(|&k| {
-                let element = &self.model.elements[k];
-                let modes = &self.actions.modes[element.modes.clone()];
-                element.kind.stored(&self.sight(k, moved).seen((modes, &[]), 0.0, &none))
-            })
-            .sum()
-    }
-
-    /// What an element without coordinates sees.
-    fn sight(&self, element: usize, moved: Option<(u32, Kinematics)>) -> Sight {
-        let element = &self.model.elements[element];
-        let motion = |anchor: &Anchor| {
-            let body = match (anchor.body, moved) {
-                (None, _) => Kinematics::WORLD,
-                (Some(body), Some((other, kin))) if body == other => kin,
-                (Some(body), _) => (self.motion)(body),
-            };
-            body.of_frame(anchor.p, &anchor.R)
-        };
-        Sight {
-            t: self.time,
-            frames: element.kind.attached().frames.iter().map(motion).collect(),
-            coordinates: Vec::new(),
-            states: self.actions.states[element.states.clone()].to_vec(),
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What both clocks carry from step to step: coordinates of mechanisms, modes of force elements, states of equations.
 
-use crate::element::ElementMode;
+use crate::element::{Anchor, ElementMode, Sight};
+use crate::kinematics::Kinematics;
 use crate::model::{Model, ModelElement};
 use serde::{Deserialize, Serialize};
 use tippe_geometry::{Quat, Vec3};
@@ -27,6 +28,28 @@ impl ActionRecord {
     /// Modes of an element, and what it keeps.
     pub fn of(&self, element: &ModelElement) -> (&[ElementMode], &[f64]) {
         (&self.modes[element.modes.clone()], &self.kept[element.kept.clone()])
+    }
+
+    /// What an element without coordinates sees at this time [s], `motion` being that of the centre of mass of every body.
+    pub fn sight(&self, model: &Model, element: usize, time: f64, motion: &dyn Fn(u32) -> Kinematics) -> Sight {
+        let element = &model.elements[element];
+        let of = |anchor: &Anchor| anchor.body.map_or(Kinematics::WORLD, motion).of_frame(anchor.p, &anchor.R);
+        Sight {
+            t: time,
+            frames: element.kind.attached().frames.iter().map(of).collect(),
+            coordinates: Vec::new(),
+            states: self.states[element.states.clone()].to_vec(),
+        }
+    }
+
+    /// Energy stored by those of these elements that act [J], which see no coordinates.
+    pub fn stored(&self, model: &Model, elements: &[usize], time: f64, motion: &dyn Fn(u32) -> Kinematics) -> f64 {
+        let none = |_| 0.0;
+        let of = |k: usize| {
+            let element = &model.elements[k];
+            element.kind.stored(&self.sight(model, k, time, motion).seen(self.of(element), 0.0, &none))
+        };
+        elements.iter().filter(|k| self.on[**k]).map(|k| of(*k)).sum()
     }
 
     /// That of a model at its start: bodies that are gone, by body, and structural changes that are done.

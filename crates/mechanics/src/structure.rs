@@ -21,7 +21,7 @@ pub struct Structure {
     pub contacts: Vec<((u32, u32), bool)>,
     /// Energy lost when parts were fastened together or switched off [J].
     pub fastening: f64,
-    /// Energy that bodies took with them [J].
+    /// Energy that bodies took with them, and springs on them [J].
     pub removed: f64,
     /// {torque about the centre of mass, force} of subsystems on each body until the next hand-over [s]; of none in a model without them.
     pub pushes: Vec<Six>,
@@ -88,6 +88,8 @@ pub struct Parts<'a> {
     pub actions: &'a mut ActionRecord,
     /// What changes have made of the model.
     pub structure: &'a mut Structure,
+    /// Motion of every body's centre of mass.
+    pub motion: &'a dyn Fn(u32) -> Kinematics,
 }
 
 impl Parts<'_> {
@@ -198,11 +200,11 @@ impl Parts<'_> {
     fn delete(&mut self, body: u32) {
         let model = self.model;
         self.structure.gone[body as usize] = true;
-        for (k, element) in model.elements.iter().enumerate() {
-            if element.kind.needs_body(body) {
-                self.actions.on[k] = false;
-            }
-        }
+        // what springs on it have stored goes with it
+        let needs = |k: &usize| model.elements[*k].kind.needs_body(body);
+        let gone: Vec<usize> = (0..model.elements.len()).filter(needs).collect();
+        self.structure.removed += self.actions.stored(model, &gone, self.time, self.motion);
+        gone.iter().for_each(|k| self.actions.on[*k] = false);
         if let Some((mechanism, link)) = model.bodies[body as usize].mechanism {
             let (m, record) = (&model.mechanisms[mechanism as usize], &mut self.machines[mechanism as usize]);
             let (_, kinematics) = placed(model, m, record, self.time);

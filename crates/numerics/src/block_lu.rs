@@ -39,12 +39,12 @@ impl BlockPattern {
     }
 
     /// Colours such that two nodes of one colour share neither an edge nor a neighbour: their columns of a Jacobian can
-    /// be found from one evaluation (Curtis, Powell, Reid 1974).
-    pub fn colours(&self) -> Vec<u32> {
+    /// be found from one evaluation (Curtis, Powell, Reid 1974). Nodes that are `known` have none, `u32::MAX`.
+    pub fn colours(&self, known: impl Fn(usize) -> bool) -> Vec<u32> {
         let n = self.nodes();
         let mut colour = vec![u32::MAX; n];
         let mut taken = vec![u32::MAX; n + 1];
-        for k in 0..n {
+        for k in (0..n).filter(|k| !known(*k)) {
             for &i in &self.neighbours[k] {
                 if colour[i as usize] != u32::MAX {
                     taken[colour[i as usize] as usize] = k as u32;
@@ -453,7 +453,7 @@ mod tests {
     #[test]
     fn colours_do_not_collide() {
         let pattern = ring(10);
-        let colours = pattern.colours();
+        let colours = pattern.colours(|_| false);
         for k in 0..10 {
             for &i in &pattern.neighbours[k] {
                 assert_ne!(colours[k], colours[i as usize]);

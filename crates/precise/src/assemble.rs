@@ -4,6 +4,7 @@
 //! behind the node they are at home in, the springs of its pairs behind all nodes, then the integrals node by node.
 
 use super::actions::{Actions, LocalElement};
+use super::columns::Columns;
 use super::differences::Held;
 use super::dynamics::{Dynamics, Simple};
 use super::layout::{ACCOUNTS, BODY_STATES, INTEGRATED};
@@ -67,6 +68,9 @@ impl Dynamics {
             skin: Skin::new(model, members.all(), pairs.len()),
             held: Held::default(),
             slopes: Vec::new(),
+            columns: Columns::default(),
+            line_of: members.lines(model),
+            fastest: vec![0.0; n],
             step: 0.0,
             has_patches: pairs.iter().any(Pair::is_patch),
             parallel: false,
@@ -255,6 +259,23 @@ impl Members {
             Some((machine as u32, link))
         };
         self.bodies.iter().map(link).collect()
+    }
+
+    /// First body of what elements of cables join to each body.
+    fn lines(&self, model: &Model) -> Vec<Option<usize>> {
+        let mut line_of: Vec<Option<usize>> = vec![None; self.bodies.len()];
+        for element in model.elements.iter().filter(|element| element.kind.joins_as_one()) {
+            let ends: Vec<usize> = element.bodies.iter().filter_map(|body| self.local(*body)).collect();
+            let Some(&first) = ends.iter().min() else { continue };
+            let first = ends.iter().filter_map(|&k| line_of[k]).chain([first]).min();
+            let joined: Vec<usize> = ends.iter().filter_map(|&k| line_of[k]).collect();
+            for (k, line) in line_of.iter_mut().enumerate() {
+                if ends.contains(&k) || line.is_some_and(|line| joined.contains(&line)) {
+                    *line = first;
+                }
+            }
+        }
+        line_of
     }
 
     /// Where the integrals of each node start behind the states, and where the last ones end: the accounts of the ledger,

@@ -50,6 +50,7 @@ impl Dynamics {
         let mut neighbours = vec![Vec::new(); nodes];
         let mut priority = vec![0; nodes];
         let mut springs = self.first_of.len();
+        let mut touched = vec![false; nodes];
         for (pair, &gap) in self.pairs.iter().zip(&self.gaps) {
             let own = springs;
             springs += usize::from(pair.springs.is_some());
@@ -57,6 +58,9 @@ impl Dynamics {
                 continue;
             }
             let [a, b] = pair.sides;
+            for side in [a, b].into_iter().filter(|side| *side < n) {
+                touched[self.node_of[side]] = true;
+            }
             if a < n && b < n && self.node_of[a] != self.node_of[b] {
                 neighbours[self.node_of[a]].push(self.node_of[b] as u32);
                 neighbours[self.node_of[b]].push(self.node_of[a] as u32);
@@ -89,7 +93,9 @@ impl Dynamics {
         let changed = neighbours != self.pattern.neighbours || priority != self.pattern.priority;
         self.pattern.priority = priority;
         self.pattern.neighbours = neighbours;
-        changed
+        let before = std::mem::take(&mut self.columns.written);
+        self.choose_columns(model, &touched);
+        changed || before != self.columns.written
     }
 
     /// Nodes that a force element joins.

@@ -11,6 +11,7 @@
 //! scene stays mirrored.
 
 use super::actions::{Actions, LocalElement};
+use super::columns::Columns;
 use super::differences::Held;
 use super::layout::{ACCOUNTS, Account, set, vector};
 use super::machine::Machine;
@@ -126,6 +127,12 @@ pub struct Dynamics {
     pub skin: Skin,
     /// Where differences are taken from.
     pub(super) held: Held,
+    /// First body of the cable that each free body is an element of, or hangs on.
+    pub(super) line_of: Vec<Option<usize>>,
+    /// Speed of the fastest body of each cable, by its first [m/s].
+    pub(super) fastest: Vec<f64>,
+    /// Columns of the Jacobian that need no differences of all rates.
+    pub(super) columns: Columns,
     /// Derivatives of the pairs that touch, where they were last asked for.
     pub(super) slopes: Vec<Slopes>,
     /// Length of the step that is tried [s].

@@ -3,6 +3,7 @@
 
 mod actions;
 mod assemble;
+mod columns;
 mod crossing;
 mod differences;
 mod dynamics;

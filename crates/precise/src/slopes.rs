@@ -412,7 +412,7 @@ impl Dynamics {
     }
 
     /// What a body does by itself: it moves on, turns, feels gravity where it is, and a torque in axes that turn.
-    fn write_body(&self, model: &Model, k: usize, y: &[f64], J: &mut Jacobian) {
+    pub(super) fn write_body(&self, model: &Model, k: usize, y: &[f64], J: &mut Jacobian) {
         if self.gone[k] {
             return;
         }

@@ -87,18 +87,24 @@ impl Clock<'_> {
         }
     }
 
-    fn feed(&mut self, element: u32, end: usize, out: bool, observe: &mut dyn Observe) {
+    /// Motion of the centres of mass of all bodies of islands that were taken apart, and of those whose motion is given.
+    fn motions(&self) -> Vec<Kinematics> {
         let (model, time) = (self.model, self.time);
         let loose = &self.loose_motions;
         let machines: Vec<Vec<Kinematics>> =
             model.mechanisms.iter().zip(&self.machines).map(|(m, record)| placed(model, m, record, time).1).collect();
-        let mut own: Vec<Kinematics> = (0..model.bodies.len())
+        (0..model.bodies.len())
             .map(|b| match (model.bodies[b].mechanism, loose.iter().find(|(body, _)| *body as usize == b)) {
                 (Some((m, link)), _) => machines[m as usize][link as usize],
                 (None, Some((_, s))) => Kinematics { p: s.p, v: s.v, w: s.w, R: Mat3::from_quat(s.q) },
                 (None, None) => prescribed(model, b, time),
             })
-            .collect();
+            .collect()
+    }
+
+    fn feed(&mut self, element: u32, end: usize, out: bool, observe: &mut dyn Observe) {
+        let (model, time) = (self.model, self.time);
+        let mut own = self.motions();
         loop {
             let (actions, structure) = (&mut self.actions, &mut self.structure);
             let motion = |b: u32| own[b as usize];
@@ -121,8 +127,10 @@ impl Clock<'_> {
         if self.structure.is_gone(action) {
             return;
         }
+        let motions = self.motions();
+        let motion = |b: u32| motions[b as usize];
         let (machines, actions, structure) = (&mut self.machines, &mut self.actions, &mut self.structure);
-        Parts { model, time, machines, actions, structure }.make(action);
+        Parts { model, time, machines, actions, structure, motion: &motion }.make(action);
         if let ChangeAction::Delete(body) = action {
             for (_, motion) in self.loose_motions.iter_mut().filter(|(b, _)| *b == body) {
                 let kin = Kinematics { p: motion.p, v: motion.v, w: motion.w, R: Mat3::from_quat(motion.q) };

@@ -118,7 +118,15 @@ impl System for Bound<'_> {
     }
 
     fn jacobian(&mut self, t: f64, y: &[f64], J: &mut Jacobian) -> bool {
-        self.dynamics.write_slopes(self.model, t, y, J)
+        if self.dynamics.write_slopes(self.model, t, y, J) {
+            return true;
+        }
+        self.dynamics.write_columns(self.model, t, y, J);
+        false
+    }
+
+    fn writes(&self, node: usize) -> bool {
+        self.dynamics.columns.written.get(node).copied().unwrap_or(false)
     }
 
     fn increments(&mut self, y: &[f64], delta: &mut [f64], central: &mut [bool]) {
@@ -271,17 +279,25 @@ impl Dynamics {
         }
     }
 
-    /// Errors of the velocities of bodies that hang on nothing.
-    fn judge_velocities(&self, model: &Model, step: &Step<'_>, judge: &mut Judge) {
+    /// Errors of the velocities of bodies that hang on nothing. Elements of one cable, and what it holds, count as one body: against the
+    /// fastest of them.
+    fn judge_velocities(&mut self, model: &Model, step: &Step<'_>, judge: &mut Judge) {
+        let size = |from: usize| vector(step.y0, from).length().max(vector(step.y1, from).length());
+        self.fastest.fill(SPEED_FLOOR);
+        for (k, line) in self.line_of.iter().enumerate() {
+            if let (Some(line), None) = (*line, self.link_of[k]) {
+                self.fastest[line] = self.fastest[line].max(size(self.offset_of[k] + 6));
+            }
+        }
         for (k, &body) in self.bodies.iter().enumerate() {
             if self.link_of[k].is_some() {
                 continue;
             }
             let o = self.offset_of[k];
             let radius = model.bodies[body as usize].size.max(1e-9);
-            let size = |from: usize| vector(step.y0, from).length().max(vector(step.y1, from).length());
-            let speed = size(o + 6).max(SPEED_FLOOR);
-            let spin = size(o + 9).max(SPEED_FLOOR / radius);
+            let slowest = self.line_of[k].map_or(SPEED_FLOOR, |line| self.fastest[line]);
+            let speed = size(o + 6).max(slowest);
+            let spin = size(o + 9).max(slowest / radius);
             let (linear, angular) = (vector(step.error, o + 6).length(), vector(step.error, o + 9).length());
             judge.see((linear / speed).max(angular / spin) / judge.tolerance, k);
         }
@@ -400,11 +416,11 @@ impl Dynamics {
 }
 
 /// An increment in the direction of motion (or else of the place), so that a mirrored scene has mirrored increments.
-fn toward(delta: f64, motion: f64, place: f64) -> f64 {
+pub(super) fn toward(delta: f64, motion: f64, place: f64) -> f64 {
     if motion < 0.0 || (motion == 0.0 && place < 0.0) { -delta } else { delta }
 }
 
 /// What [`toward`] takes for the place of an angular velocity or a torque: it changes its sign in a mirror as they do.
-fn turning_side(p: Vec3) -> Vec3 {
+pub(super) fn turning_side(p: Vec3) -> Vec3 {
     p.x * p.y * p.z * p
 }

@@ -192,6 +192,7 @@ impl Clock {
                 partition.active = true;
             }
         }
+        self.rows.hold_alone();
         for (k, mechanism) in self.model.mechanisms.iter().enumerate() {
             let machine = &self.machines[k];
             let free = mechanism.links.iter().find(|l| self.partition_of[l.body as usize] != u32::MAX);

@@ -111,6 +111,27 @@ impl Rows {
         self.follows.push(follows);
     }
 
+    /// Rows of elements that no free body feels, as of a rope between walls, are solved: eps lambda = b within their bounds; without eps they
+    /// hold nothing.
+    pub fn hold_alone(&mut self) {
+        let held = |target: f64, compliance: f64, [lower, upper]: [f64; 2]| {
+            if compliance > 0.0 { (target / compliance).max(lower).min(upper) } else { 0.0 }
+        };
+        let is_element = |owner: &Owner| matches!(owner, Owner::Element(_));
+        for (row, owner) in self.rows.iter_mut().zip(&self.owners) {
+            if row.bodies != [GROUND; 2] || !is_element(owner) {
+                continue;
+            }
+            row.lambda = held(row.target, row.compliance, [row.lower, row.upper]);
+        }
+        for (tie, owner) in self.ties.iter_mut().zip(&self.tie_owners) {
+            if !tie.ends.of(&self.ends).is_empty() || !is_element(owner) {
+                continue;
+            }
+            tie.lambda[0] = held(tie.target[0], tie.compliance[0], [tie.lower[0], tie.upper[0]]);
+        }
+    }
+
     /// Appends a row with any number of ends; those whose motion is given go into the target. Its impulse acts along
     /// J^T, or along `pushes`, if there are any.
     pub fn push_tie(&mut self, ends: &[(End, Six)], pushes: &[(End, Six)], tie: Tie, owner: Owner) {

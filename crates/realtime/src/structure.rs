@@ -73,6 +73,8 @@ impl Clock {
             if self.state.structure.done[k] || !(timely || self.state.elements.due[k]) {
                 continue;
             }
+            let motions: Vec<_> = (0..model.bodies.len()).map(|b| self.motion(b)).collect();
+            let stored = self.stored();
             let state = &mut self.state;
             state.structure.done[k] = true;
             state.actions.done[k] = true;
@@ -81,7 +83,8 @@ impl Clock {
             let (lost, removed) = (state.structure.fastening, state.structure.removed);
             let (machines, actions, structure) = (&mut state.machines, &mut state.actions, &mut state.structure);
             if !gone {
-                Parts { model, time, machines, actions, structure }.make(change.action);
+                let motion = |b: u32| motions[b as usize];
+                Parts { model, time, machines, actions, structure, motion: &motion }.make(change.action);
             }
             if let ChangeAction::Delete(body) = change.action
                 && !gone
@@ -91,7 +94,9 @@ impl Clock {
                 state.structure.remove(model, body, &kin);
                 (state.bodies[body as usize].v, state.bodies[body as usize].w) = (Vec3::ZERO, Vec3::ZERO);
             }
+            let taken = stored - self.stored();
             let state = &mut self.state;
+            state.ledger.elastic -= taken;
             state.ledger[Cause::Fastening] += state.structure.fastening - lost;
             state.ledger[Cause::Work] -= state.structure.removed - removed;
             // what rested may have lost what it rested on

@@ -477,6 +477,7 @@ mod tests {
         let near = |at: Vec3, known: [f64; 3]| assert!((at - Vec3::from_array(known)).length() < 1e-7, "{at}");
         near(line[0], [7.0 / 6.0, 11.0 / 6.0, 1.0 / 6.0]);
         near(line[500], [2.0208333333, 2.4375, 0.5208333333]);
+        near(line[1500], [3.9791666667, 2.4375, 1.4791666667]);
         near(line[2500], [5.5, 1.0, 1.9583333333]);
         near(line[3000], [37.0 / 6.0, 1.0 / 6.0, 11.0 / 6.0]);
         let length: f64 = line.windows(2).map(|pair| (pair[1] - pair[0]).length()).sum();

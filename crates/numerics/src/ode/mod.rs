@@ -37,8 +37,13 @@ pub trait System {
     /// Called before the differences of the Jacobian about (t, y), the place of the last evaluation, are taken, and with `None` behind
     /// them: in between, what does not act there (two bodies just apart) must not act in its neighbourhood either.
     fn hold(&mut self, _at: Option<(f64, &[f64])>) {}
-    /// Writes its derivatives at (t, y), the place of the last evaluation, into `J`, which is all zero. False where it leaves them to
-    /// differences of all its rates.
+    /// True of a node by whose states [`Self::jacobian`] writes the derivatives, as long as the pattern stands; those by the states of others
+    /// come from differences.
+    fn writes(&self, _node: usize) -> bool {
+        false
+    }
+    /// Writes its derivatives at (t, y), the place of the last evaluation, into `J`, which is all zero: all of them and df/dt, or, where it
+    /// returns false, those by the states of the nodes that it [`Self::writes`].
     fn jacobian(&mut self, _t: f64, _y: &[f64], _J: &mut Jacobian) -> bool {
         false
     }

@@ -3,7 +3,7 @@
 //! With W = I/(gamma h) - J, and u_i the transformed stages (Hairer, Wanner 1996, IV.7, eq. 7.25 and the method RODAS):
 //!   W u_i = f(t + alpha_i h, y0 + sum_j a_ij u_j) + sum_j (c_ij / h) u_j + gamma_i h f_t ,   y1 = y0 + sum_j m_j u_j
 //! The last stage is the error estimate. J is the system's own or comes from differences, one evaluation per colour and column of
-//! the block pattern; it is exact to about 1e-5 of its size, which costs Rodas none of its stability and little of its order.
+//! those nodes of the block pattern that the system does not write; it is exact to about 1e-5 of its size, which costs Rodas none of its stability and little of its order.
 
 use super::{Implicit, Jacobian, Stepper, System, Trouble};
 use crate::{BlockLu, BlockPattern};
@@ -39,9 +39,9 @@ impl Stepper {
         let (t, h) = (self.t0, self.h);
         let mut implicit = self.implicit.take().unwrap_or_else(|| {
             let pattern = system.pattern();
-            let colours = pattern.colours();
+            let colours = pattern.colours(|node| system.writes(node));
             Box::new(Implicit {
-                colour_count: colours.iter().max().map_or(0, |c| c + 1),
+                colour_count: colours.iter().filter(|c| **c != u32::MAX).max().map_or(0, |c| c + 1),
                 colours,
                 lu: BlockLu::new(pattern),
                 J: Jacobian::new(system),
@@ -133,7 +133,7 @@ impl Stepper {
         implicit.fresh = true;
     }
 
-    /// Differences of all rates for J, the rows of the quadratures and df/dt at (t0, y0).
+    /// Differences of all rates for J, the rows of the quadratures and df/dt at (t0, y0), but for columns that the system has written.
     fn differences(&mut self, system: &mut dyn System, implicit: &mut Implicit) {
         let n = self.y0.len();
         let m = system.pattern().rows();

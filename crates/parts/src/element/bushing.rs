@@ -120,6 +120,10 @@ impl Acting for Bushing {
         Attached { frames: &self.ends, ..Attached::default() }
     }
 
+    fn sees_frames_alone(&self) -> bool {
+        true
+    }
+
     fn outputs(&self) -> &[Output] {
         FORCE
     }

@@ -139,6 +139,14 @@ impl Acting for CableJoint {
         Attached { frames: &self.ends, ..Attached::default() }
     }
 
+    fn sees_frames_alone(&self) -> bool {
+        true
+    }
+
+    fn joins_as_one(&self) -> bool {
+        true
+    }
+
     fn course(&self) -> Option<Course> {
         let point = Circle { radius: 0.0, sense: 1.0 };
         Some(Course {

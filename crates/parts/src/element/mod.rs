@@ -569,6 +569,16 @@ pub trait Acting: std::fmt::Debug {
     /// What it does to the bodies.
     fn act(&self, seen: &Seen<'_>, out: &mut Action);
 
+    /// True if what it does hangs on the motion of its frames alone: not on time, coordinates, states or equations.
+    fn sees_frames_alone(&self) -> bool {
+        false
+    }
+
+    /// True if the bodies that it joins are parts of one: their velocities are known as well as that of the fastest.
+    fn joins_as_one(&self) -> bool {
+        false
+    }
+
     /// True if it is gone with the body of this frame.
     fn needs(&self, _frame: usize) -> bool {
         true

@@ -1,6 +1,7 @@
 //! Tests of the library as a whole.
 
 mod bad_input;
+mod cables;
 mod cams;
 mod capability;
 mod common;

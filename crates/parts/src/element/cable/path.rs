@@ -64,11 +64,16 @@ fn touch(frame: &Kinematics, circle: &Circle, angle: f64) -> Touch {
     Touch { at: frame.p + e * circle.radius, e, t: v * cosine - u * sine, angle, fleet: 1.0 }
 }
 
-/// f where a line from (`way` 1) or to (-1) a point touches a circle in its sense; a point inside touches where it is nearest.
-fn tangent_from(frame: &Kinematics, circle: &Circle, point: Vec3, way: f64) -> f64 {
+/// x and y of a point in the plane of a circle, and its distance rho from the axle [m].
+fn seen_from(frame: &Kinematics, point: Vec3) -> [f64; 3] {
     let arm = point - frame.p;
     let (x, y) = (arm.dot(frame.R.x_axis), arm.dot(frame.R.y_axis));
-    let rho = sqrt(x * x + y * y);
+    [x, y, sqrt(x * x + y * y)]
+}
+
+/// f where a line from (`way` 1) or to (-1) a point touches a circle in its sense; a point inside touches where it is nearest.
+fn tangent_from(frame: &Kinematics, circle: &Circle, point: Vec3, way: f64) -> f64 {
+    let [x, y, rho] = seen_from(frame, point);
     let side = if rho > circle.radius { acos(circle.radius / rho) } else { 0.0 };
     atan2(y, x) + way * circle.sense * side
 }
@@ -110,9 +115,12 @@ pub fn span(frames: [&Kinematics; 2], circles: [&Circle; 2]) -> (Span, bool) {
     let D = ends[1].at - ends[0].at;
     let length = D.length();
     let d = if length > 0.0 { D / length } else { Vec3::ZERO };
-    for (end, circle) in ends.iter_mut().zip(circles) {
+    let others = [ends[1].at, ends[0].at];
+    for (k, (end, circle)) in ends.iter_mut().zip(circles).enumerate() {
         if circle.radius > 0.0 {
-            end.fleet = circle.sense * d.dot(end.t);
+            // from inside it comes along e, whatever rounding makes of d.t
+            let outside = seen_from(frames[k], others[k])[2] > circle.radius;
+            end.fleet = if outside { circle.sense * d.dot(end.t) } else { 0.0 };
         }
     }
     let clear = length > 0.0 && ends.iter().all(|end| end.fleet > 0.0);
@@ -224,6 +232,16 @@ mod tests {
         assert!((span.ends[1].at - Vec3::new(0.31664265, 0.24441242, 0.0)).length() < 1e-8);
     }
 
+    /// A point inside a wheel is none that a line comes from.
+    #[test]
+    fn no_line_comes_from_inside_a_sheave() {
+        let wheel = Circle { radius: 0.2, sense: 1.0 };
+        for point in [Vec3::new(0.1, 0.05, 0.0), Vec3::new(-0.1, 0.0, 0.3), Vec3::new(0.01, -0.12, 1.0)] {
+            let (_, clear) = span([&at(point), &at(Vec3::ZERO)], [&POINT, &wheel]);
+            assert!(!clear, "{point}");
+        }
+    }
+
     /// Open and crossed lines of two wheels in one plane.
     #[test]
     fn a_line_touches_two_wheels() {
@@ -234,6 +252,26 @@ mod tests {
             assert!(clear && (span.length - length).abs() < 1e-7, "{sense} {span:?}");
             let D = span.ends[1].at - span.ends[0].at;
             assert!(D.dot(span.ends[0].e).abs() < 1e-15 && D.dot(span.ends[1].e).abs() < 1e-15);
+        }
+    }
+
+    /// Belts of two wheels, open and crossed: both spans, and R times the wrap on each wheel; the wrap of the first.
+    #[test]
+    fn belts_are_as_long_as_their_spans_and_wraps() {
+        let frames = [at(Vec3::ZERO), at(Vec3::new(2.0, 0.0, 0.0))];
+        for (sense, wraps, length) in
+            [(1.0, [3.3419275, 2.9412578], 6.5332908), (-1.0, [3.9646263, 3.9646263], 6.8377616)]
+        {
+            let [one, other] = [Circle { radius: 0.5, sense: 1.0 }, Circle { radius: 0.3, sense }];
+            let (out, _) = span([&frames[0], &frames[1]], [&one, &other]);
+            let (back, _) = span([&frames[1], &frames[0]], [&other, &one]);
+            let found = [
+                wrap(1.0, back.ends[1].angle, out.ends[0].angle, PI),
+                wrap(sense, out.ends[1].angle, back.ends[0].angle, PI),
+            ];
+            let belt = out.length + back.length + 0.5 * found[0] + 0.3 * found[1];
+            assert!((belt - length).abs() < 1e-7, "{sense} {belt}");
+            assert!((0..2).all(|k| (found[k] - wraps[k]).abs() < 1e-7), "{sense} {found:?}");
         }
     }
 
