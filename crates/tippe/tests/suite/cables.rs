@@ -212,7 +212,7 @@ fn column(ends: [&str; 3], load: f64) -> Model {
 }
 
 /// Ten elements buckle where (EI/l^2) (2 sin(k l/2))^2 says (Euler 1744, for a chain), k = pi/L on pins, pi/(2 L) clamped and free, 2 pi/L clamped at both
-/// ends: 244.717 N on pins, where the smooth column bears 246.740 N. They stand 2 in a thousand below, and fall 2 in a thousand above.
+/// ends: 244.717 N on pins, where the smooth column bears 246.740 N. They stand a hundredth below, and fall a hundredth above.
 #[test]
 fn columns_of_elements_buckle_where_eulers_chain_does() {
     let slide = r#"
@@ -232,7 +232,7 @@ fn columns_of_elements_buckle_where_eulers_chain_does() {
         let x = half_waves * std::f64::consts::PI / 20.0;
         let load = 100.0 / 0.04 * (2.0 * x.sin()).powi(2);
         near("chain and column", load / smooth, (x.sin() / x).powi(2), 1e-7);
-        for (share, falls) in [(0.998, false), (1.002, true)] {
+        for (share, falls) in [(0.99, false), (1.01, true)] {
             let model = column(ends, share * load);
             let until = 14.0 / half_waves;
             for (clock, run) in [("precise", precise(&model, until, 1e-3)), ("realtime", stepped(&model, until))] {
