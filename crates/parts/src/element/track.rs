@@ -332,9 +332,13 @@ impl Track {
             if to <= from || laid.patches[i].load <= LEAST_LOAD {
                 return 0.0;
             }
-            // Simpson's rule
-            let step = (to - from) / f64::from(INTERVALS);
-            let at = |k: u32| soil.pressure.again(from + f64::from(k) * step, 0.0, plate, &Unloading::default());
+            // Simpson's rule over s, z = from + (to - from) s^2, which is smooth where the law begins with a root
+            let step = 1.0 / f64::from(INTERVALS);
+            let at = |k: u32| {
+                let s = f64::from(k) * step;
+                let z = from + (to - from) * s * s;
+                2.0 * (to - from) * s * soil.pressure.again(z, 0.0, plate, &Unloading::default())
+            };
             let inner: f64 = (1..INTERVALS).map(|k| if k % 2 == 1 { 4.0 * at(k) } else { 2.0 * at(k) }).sum();
             (at(0) + inner + at(INTERVALS)) * step / 3.0
         };
