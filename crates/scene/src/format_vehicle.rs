@@ -289,6 +289,15 @@ pub(super) const AXLE: Table = Table {
             "Stiffness of its anti-roll bar between the wheels' travels [N/m]; default 0",
         ),
         key("tyre", Form::Table(&TYRE), "Its tyres"),
+        key(
+            "grip",
+            Form::Vector(2, measure(D::ONE, NotNegative)),
+            "Factor of the friction of the road under its left and its right wheel [-]; default that of the tyre",
+        ),
+        number("caster", D::ONE, Any, "How far the top of a kingpin leans back [rad]; default 0"),
+        number("kingpin", D::ONE, Any, "How far the top of a kingpin leans inwards [rad]; default 0"),
+        number("trail", D::LENGTH, Any, "How far ahead of the wheel a kingpin meets the ground [m]; default 0"),
+        number("scrub", D::LENGTH, Any, "How far inside of the wheel a kingpin meets the ground [m]; default 0"),
     ]],
 };
 
@@ -333,9 +342,52 @@ pub(super) const TRACK: Table = Table {
             number("inertia", D::INERTIA, Positive, "Inertia of its sprocket with the belt [kg m2]; default 10"),
             number("mass", D::MASS, Positive, "Mass of its sprocket [kg]; default 50"),
             number("brake", D::ENERGY, NotNegative, "Torque of its brake at full pedal [N m]; default 0"),
+            key(
+                "shoes",
+                Form::Table(&SHOES),
+                "Shoes with pins around sprocket, idler and road wheels, in place of a belt; `length` is then that between the outer road wheels",
+            ),
         ],
         behind(element::TRACK.kind.keys)[0],
+        behind(element::TRACK.kind.keys)[1],
     ],
+};
+
+const PLACE: Form = Form::Vector(2, measure(D::LENGTH, Any));
+
+pub(super) const SHOES: Table = Table {
+    name: "shoes of a track",
+    kinds: &[],
+    keys: &[&[
+        any("count", Count, "How many there are; default 50"),
+        number("mass", D::MASS, Positive, "Mass of each [kg]").required("such as mass = 18"),
+        number("width", D::LENGTH, Positive, "Width of each [m]; default 0.5 m"),
+        number("thickness", D::LENGTH, Positive, "Thickness of each [m]; default 0.05 m"),
+        text("material", "Material of shoes and of the wheels inside; default steel"),
+        key("sprocket", PLACE, "Axle of the sprocket, x and z from the middle of the contact [m]")
+            .required("such as sprocket = [-1.4, 0.46]"),
+        key("idler", PLACE, "Axle of the idler, x and z from the middle of the contact [m]")
+            .required("such as idler = [1.4, 0.46]"),
+        number("idler_radius", D::LENGTH, Positive, "Radius of the idler [m]; default that of the sprocket"),
+        number("idler_mass", D::MASS, Positive, "Mass of the idler [kg]; default 50"),
+        any("wheels", Count, "Road wheels along the contact; default 5"),
+        number("wheel_radius", D::LENGTH, Positive, "Radius of the road wheels [m]")
+            .required("such as wheel_radius = 0.2"),
+        number("wheel_mass", D::MASS, Positive, "Mass of each road wheel [kg]; default 30"),
+        number("wheel_stiffness", STIFFNESS, Positive, "Stiffness of each road wheel's spring [N/m]; default rigid"),
+        number("wheel_damping", D::new(0, 1, -1), NotNegative, "Damping of that spring [N s/m]; default 0"),
+        number("grip", D::ONE, NotNegative, "Friction between wheels and shoes [-]; default 1"),
+        number(
+            "tension",
+            D::FORCE,
+            NotNegative,
+            "Force of the spring behind the idler at the start [N]; default 20 kN",
+        ),
+        number("tension_stiffness", STIFFNESS, Positive, "Stiffness of that spring [N/m]; default 1e6"),
+        number("tension_damping", D::new(0, 1, -1), NotNegative, "Damping of that spring [N s/m]; default 2e4"),
+        number("compliance", D::new(0, -1, 2), Positive, "How far a pin gives [m/N]; default 1e-8"),
+        number("pin_damping", D::new(0, 1, -1), NotNegative, "Damping of a pin [N s/m]; default 2e4"),
+    ]],
 };
 
 pub(super) const CYLINDER: Table = Table {

@@ -137,3 +137,68 @@ kind = "soft_ground"
     let told = errors(&format!("{base}soil = \"dry_sand\"\nwheels = []"));
     assert!(told.contains("has 0 wheels"), "{told}");
 }
+
+/// A hull on one track.
+const CRAWLER: &str = r#"format = 1
+[world]
+gravity = [0, 0, -9.80665]
+[[body]]
+name = "road"
+fixed = true
+material = "concrete"
+shape = { kind = "half_space" }
+[[vehicle]]
+name = "crawler"
+ground = "road"
+[vehicle.chassis]
+mass = 500
+inertia = [100, 100, 100]
+center_of_mass = [0, 0, 0.5]
+[[vehicle.track]]
+name = "track"
+at = [0, 0, 0]
+length = 1.8
+radius = 0.34
+friction = 0.7
+shoes = { count = 50, mass = 18, sprocket = [-1.35, 0.46], idler = [1.35, 0.46], wheel_radius = 0.2 }
+"#;
+
+#[test]
+fn tracks_that_cannot_be() {
+    assert_eq!(errors(CRAWLER), "no error");
+    for (from, to, says) in [
+        ("ground = \"road\"\n", "", "has shoes, and no ground with a shape. help: such as ground = \"road\""),
+        ("friction = 0.7\n", "", "has shoes, and no `friction`"),
+        ("friction = 0.7", "friction = 0.7\npatches = 5", "has shoes, and no `patches`. help: shoes touch bodies"),
+        ("count = 50", "count = 12", "do not bend around a wheel of 0.2 m. help: more shoes"),
+        ("idler = [1.35, 0.46]", "idler = [-1.30, 0.46]", "no line goes around its wheels"),
+        (", wheel_radius = 0.2", "", "wheel_radius"),
+        ("shoes = {", "soil = \"dry_sand\"\nshoes = {", "has shoes, and no `soil`"),
+    ] {
+        assert!(CRAWLER.contains(from), "{from}");
+        let told = errors(&CRAWLER.replacen(from, to, 1));
+        assert!(told.contains(says), "{to}: {told}");
+    }
+    let bare = &CRAWLER[..CRAWLER.find("shoes = {").unwrap_or(0)];
+    assert_eq!(errors(bare), "no error");
+    for (from, to, says) in [
+        ("friction = 0.7", "", "has no `friction`. help: such as friction = 0.8; or soil"),
+        ("friction = 0.7", "soil = \"dry_sand\"", "has no `width`. help: such as width = 0.5"),
+        (
+            "friction = 0.7",
+            "friction = 0.7\nwidth = 0.5\nsoil = \"dry_sand\"",
+            "stands on soft ground and has `friction`",
+        ),
+        ("friction = 0.7", "width = 0.5\nsoil = \"dry_snad\"", "there is no soil \"dry_snad\""),
+        ("friction = 0.7", "friction = 0.7\npatches = 41", "has 41 patches"),
+    ] {
+        let told = errors(&bare.replacen(from, to, 1));
+        assert!(told.contains(says), "{to}: {told}");
+    }
+}
+
+#[test]
+fn kingpins_that_cannot_be() {
+    let leans = CART.replacen("radius = 0.3", "radius = 0.3\ncaster = \"50 deg\"", 1);
+    assert!(errors(&leans).contains("its kingpin leans by 45 degrees or more"), "{}", errors(&leans));
+}

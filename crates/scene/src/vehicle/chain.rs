@@ -128,7 +128,7 @@ impl Chain {
         let tracks = laid.tracks.iter().filter(|track| track.from.as_deref() == Some(name));
         let ends = wheels
             .map(|wheel| wheel.ratio * wheel.rolls(laid.speed))
-            .chain(tracks.map(|track| track.ratio * laid.speed / track.radius));
+            .chain(tracks.map(|track| track.ratio * track.rolls(laid.speed)));
         let is_differential = part.is_some_and(|part| part.kind == "differential");
         let parts = self.driven(name).filter(|part| part.kind != "hydrostatic").map(|part| {
             let own = self.rate(laid, &part.name, depth + 1);

@@ -1,4 +1,4 @@
-//! Bodies of a vehicle, wheels with what they hang on, tracks, and cylinders.
+//! Bodies of a vehicle, wheels with what they hang on, and cylinders.
 //!
 //! A wheel hangs on its carrier by a chain of joints: travel (a slide along z, or the hinge of an arm), camber and steering where it has them, and its
 //! spin. Springs begin with what stands on the wheel: of loads N_i that carry the weight at its place, sum N_i = W, sum N_i x_i = W x_c,
@@ -7,12 +7,15 @@
 use super::super::node::{Entry, Node, Value};
 use super::super::reader::{Fields, Reader};
 use super::{Laid, format, lines, list};
+use std::f64::consts::FRAC_PI_4;
 use tippe_geometry::{Mat3, Quat, Vec3};
 
 /// Stiffness of bump stops where nothing is said [N/m^1.5].
 const STOP: f64 = 2e6;
+/// A kingpin leans less than this [rad].
+const STEEPEST: f64 = FRAC_PI_4;
 /// Inertia of a wheel across its axle over that about it [-]: between a hoop (1/2) and a cylinder as wide as its radius.
-const ACROSS: f64 = 0.6;
+pub(super) const ACROSS: f64 = 0.6;
 
 /// A body of a vehicle.
 #[derive(Clone, Debug)]
@@ -63,6 +66,10 @@ pub(super) struct Wheel {
     pub suspension: Option<Suspension>,
     pub anti_roll: f64,
     pub tyre: Vec<Entry>,
+    /// Factor of the friction of the road under it [-].
+    pub grip: Option<f64>,
+    /// Caster and inclination of its kingpin [rad], its trail and scrub radius [m].
+    pub kingpin: [f64; 4],
     /// What stands on it [N].
     pub load: f64,
 }
@@ -80,21 +87,6 @@ pub(super) struct Suspension {
     camber: Vec<[f64; 2]>,
     toe: Vec<[f64; 2]>,
     pivot: Vec3,
-}
-
-/// A track.
-#[derive(Clone, Debug)]
-pub(super) struct Track {
-    pub name: String,
-    pub carrier: String,
-    pub at: Vec3,
-    pub radius: f64,
-    pub inertia: f64,
-    pub mass: f64,
-    pub from: Option<String>,
-    pub ratio: f64,
-    pub brake: f64,
-    pub own: Vec<Entry>,
 }
 
 impl Wheel {
@@ -253,6 +245,19 @@ impl Laid {
             Some(fields) => Some(suspension(reader, &fields)?),
             None => None,
         };
+        let grips = reader.vector::<2>(own, "grip");
+        if grips.is_some() && self.soft.is_some() {
+            reader.error(
+                own.place_of("grip"),
+                format!("{} has grip on soft ground", own.what),
+                "that of its soil counts",
+            );
+        }
+        let kingpin = ["caster", "kingpin", "trail", "scrub"].map(|key| number(reader, key, 0.0));
+        if kingpin[..2].iter().any(|angle| angle.abs() >= STEEPEST) {
+            let message = format!("{}: its kingpin leans by 45 degrees or more", own.what);
+            reader.error(own.place, message, "cars have 3 to 15 degrees: caster = \"5 deg\"");
+        }
         let wheel = |reader: &mut Reader<'_>, side: f64| Wheel {
             name: if track == 0.0 {
                 name.clone()
@@ -275,6 +280,8 @@ impl Laid {
             suspension: suspension.clone(),
             anti_roll: number(reader, "anti_roll", 0.0),
             tyre: tyre.clone(),
+            grip: grips.map(|[left, right]| if side < 0.0 { right } else { left }),
+            kingpin,
             load: 0.0,
         };
         Some(match track == 0.0 {
@@ -305,31 +312,8 @@ impl Laid {
         }
     }
 
-    pub(super) fn read_tracks(&mut self, reader: &mut Reader<'_>, fields: &Fields<'_>) {
-        let Some(list) = fields.get("track") else { return };
-        for item in reader.items(list, "track") {
-            let Some(own) = self.table(reader, item, &format::TRACK, "track") else { continue };
-            let Some(name) = reader.text(&own, "name").map(str::to_owned) else { continue };
-            let carrier = reader.text(&own, "carrier").unwrap_or("chassis").to_owned();
-            self.known_body(reader, &own, "carrier", &carrier);
-            let track = Track {
-                name,
-                carrier,
-                at: reader.vec3(&own, "at").unwrap_or_default(),
-                radius: reader.number(&own, "radius").unwrap_or(0.3),
-                inertia: reader.number(&own, "inertia").unwrap_or(10.0),
-                mass: reader.number(&own, "mass").unwrap_or(50.0),
-                from: reader.text(&own, "from").map(str::to_owned),
-                ratio: reader.number(&own, "ratio").unwrap_or(1.0),
-                brake: reader.number(&own, "brake").unwrap_or(0.0),
-                own: self.passed(own.entries, &["name", "carrier", "at", "inertia", "mass", "from", "ratio", "brake"]),
-            };
-            self.tracks.push(track);
-        }
-    }
-
     /// A body that moves along with the vehicle, at p in it.
-    fn body(&mut self, reader: &mut Reader<'_>, name: &str, mass: f64, inertia: Vec3, p: Vec3, more: &str) {
+    pub(super) fn body(&mut self, reader: &mut Reader<'_>, name: &str, mass: f64, inertia: Vec3, p: Vec3, more: &str) {
         let text = format!(
             "name = \"{}\"\nmass = {mass:?}\ninertia = {}\nposition = {}\norientation = {}\nvelocity = {}\n{more}",
             self.own(name),
@@ -342,7 +326,15 @@ impl Laid {
     }
 
     /// A joint between two of its bodies.
-    fn joint(&mut self, reader: &mut Reader<'_>, name: &str, kind: &str, between: [&str; 2], p: Vec3, more: &str) {
+    pub(super) fn joint(
+        &mut self,
+        reader: &mut Reader<'_>,
+        name: &str,
+        kind: &str,
+        between: [&str; 2],
+        p: Vec3,
+        more: &str,
+    ) {
         let [first, second] = between.map(|body| self.own(body));
         let text = format!(
             "name = \"{}\"\nkind = \"{kind}\"\nbodies = [\"{first}\", \"{second}\"]\nat = {}\n{more}",
@@ -549,8 +541,9 @@ impl Laid {
                 let travel = self.own(&format!("{name}_travel.position"));
                 value += &format!(" - ({:?})*({})", wheel.side, lines(&travel, &toe));
             }
-            let more = format!("axis = {}\n{}", self.direction(Vec3::Z), self.held(&value));
-            self.joint(reader, &format!("{name}_steer"), "revolute", [&on, &body], p, &more);
+            let (at, axis) = wheel.kingpin();
+            let more = format!("axis = {}\n{}", self.direction(axis), self.held(&value));
+            self.joint(reader, &format!("{name}_steer"), "revolute", [&on, &body], at, &more);
             on = body;
         }
         let inertia = Vec3::new(ACROSS, 1.0, ACROSS) * wheel.inertia;
@@ -571,8 +564,12 @@ impl Laid {
                 self.own(name),
                 self.ground
             );
-            let tyre = self.passed(&wheel.tyre, &[]);
-            self.put(reader, "force", &text, tyre);
+            let (grip, but): (_, &[&str]) = match wheel.grip {
+                Some(grip) => (format!("grip = {grip:?}\n"), &["grip"]),
+                None => (String::new(), &[]),
+            };
+            let tyre = self.passed(&wheel.tyre, but);
+            self.put(reader, "force", &(text + &grip), tyre);
         }
         let (vehicle, spin) = (self.name.clone(), self.own(&format!("{name}_spin")));
         self.brake(
@@ -624,7 +621,13 @@ impl Laid {
     }
 
     /// A brake on the spin of a wheel or a sprocket: pedal and handbrake, whichever is more; `opens` is what its anti-lock leaves.
-    fn brake(&mut self, reader: &mut Reader<'_>, name: &str, [pedal, hand]: [f64; 2], opens: Option<String>) {
+    pub(super) fn brake(
+        &mut self,
+        reader: &mut Reader<'_>,
+        name: &str,
+        [pedal, hand]: [f64; 2],
+        opens: Option<String>,
+    ) {
         let most = pedal.max(hand);
         if most == 0.0 {
             return;
@@ -640,32 +643,6 @@ impl Laid {
             self.own("handbrake"),
         );
         self.put(reader, "force", &text, Vec::new());
-    }
-
-    pub(super) fn lay_tracks(&mut self, reader: &mut Reader<'_>) {
-        for track in self.tracks.clone() {
-            let name = &track.name;
-            let p = track.at + Vec3::Z * track.radius;
-            let spin = self.speed / track.radius;
-            let shape = format!(
-                "shape = {{ kind = \"cylinder\", radius = {:?}, length = 0.1, axis = \"y\", collide = false }}\nangular_velocity = {}\n",
-                track.radius,
-                self.direction(Vec3::Y * spin)
-            );
-            self.body(reader, name, track.mass, Vec3::new(ACROSS, 1.0, ACROSS) * track.inertia, p, &shape);
-            let more = format!("axis = {}\nspeed = {spin:?}\n", self.direction(Vec3::Y));
-            self.joint(reader, &format!("{name}_spin"), "revolute", [&track.carrier, name], p, &more);
-            let text = format!(
-                "name = \"{}\"\nkind = \"track\"\non = \"{}\"\nground = \"{}\"\nshafts = [\"{}\"]\n",
-                self.own(&format!("{name}_belt")),
-                self.own(&format!("{}.{name}_contact", track.carrier)),
-                self.ground,
-                self.own(&format!("{name}_spin")),
-            );
-            let own = track.own.clone();
-            self.put(reader, "force", &text, own);
-            self.brake(reader, name, [track.brake, 0.0], None);
-        }
     }
 
     pub(super) fn lay_cylinders(&mut self, reader: &mut Reader<'_>, fields: &Fields<'_>) {
@@ -756,6 +733,16 @@ impl Laid {
 }
 
 impl Wheel {
+    /// A point of its kingpin at the height of its centre, and the direction of it: its top leans back by the caster, inwards by the inclination,
+    /// and it meets the ground the trail ahead of the wheel and the scrub radius inside.
+    fn kingpin(&self) -> (Vec3, Vec3) {
+        let [caster, inclination, trail, scrub] = self.kingpin;
+        let axis = Vec3::new(-libm::tan(caster), -self.side * libm::tan(inclination), 1.0);
+        let foot = Vec3::new(self.p.x + trail, self.p.y - self.side * scrub, 0.0);
+        // upright, it goes through the centre as before
+        (foot + axis * self.p.z, axis)
+    }
+
     /// Mass that moves with it without turning [kg].
     fn hub_mass(&self) -> f64 {
         match &self.suspension {

@@ -2,7 +2,7 @@
 //! before those are read. What it is made of is a forest: an engine or motors at its roots, wheels and tracks at its leaves. Shafts are bodies
 //! that turn on what carries them, so that their torques come back there.
 //!
-//! `lay.rs` makes bodies, wheels, tracks and cylinders, `chain.rs` what drives them, `logic.rs` signals, steering and the driver, `tree.rs` says
+//! `lay.rs` makes bodies, wheels and cylinders, `tracks.rs` tracks, `chain.rs` what drives them, `logic.rs` signals, steering and the driver, `tree.rs` says
 //! what came out.
 
 use super::format_vehicle as format;
@@ -17,17 +17,19 @@ use tippe_geometry::{Quat, Vec3};
 mod chain;
 mod lay;
 mod logic;
+mod tracks;
 mod tree;
 
 pub use tree::VehicleTree;
 
 /// Vehicles that come with the program.
-const TEMPLATES: [(&str, &str); 6] = [
+const TEMPLATES: [(&str, &str); 7] = [
     ("sedan", include_str!("../../vehicles/sedan.toml")),
     ("truck", include_str!("../../vehicles/truck.toml")),
     ("articulated_loader", include_str!("../../vehicles/articulated_loader.toml")),
     ("tracked_loader", include_str!("../../vehicles/tracked_loader.toml")),
     ("excavator", include_str!("../../vehicles/excavator.toml")),
+    ("trailer", include_str!("../../vehicles/trailer.toml")),
     ("rover", include_str!("../../vehicles/rover.toml")),
 ];
 
@@ -191,7 +193,7 @@ pub(super) struct Laid {
     tables: Vec<(&'static str, Vec<Node>)>,
     bodies: Vec<lay::Bulk>,
     wheels: Vec<lay::Wheel>,
-    tracks: Vec<lay::Track>,
+    tracks: Vec<tracks::Track>,
     /// What it says of soft ground under its wheels.
     soft: Option<Vec<Entry>>,
     tree: VehicleTree,

@@ -9,7 +9,8 @@ import { Plots } from "./plots";
 import { Stage, type Theme } from "./stage";
 import { Timeline } from "./timeline";
 import { type Chosen, Tree } from "./tree";
-import { Controls, KEYS } from "./controls";
+import { Controls } from "./controls";
+import { Dashboard } from "./dashboard";
 import { format, h, icon, save } from "./dom";
 import type { RunDocument, RunEvent } from "./protocol";
 import type { LiveTrack, Track, View } from "./track";
@@ -53,7 +54,7 @@ const HELP: [string, string][] = [
   ["drag", "orbit; right button or Shift: pan; wheel: zoom"],
   ["click", "select; double click: look at it"],
   ["Ctrl drag", "pull at a body, in a live run of the realtime clock"],
-  ["↑ ↓  or  ← →", "first, second input of a live run; also Page Up/Down, Insert/Delete and a gamepad"],
+  ["↑ ↓  or  ← →", "first, second input of a live run, or throttle, brake and steering; also Page Up/Down, Insert/Delete and a gamepad"],
   ["F", "look at the selection, or at everything"],
   ["K", "follow the selected body"],
   ["1 … 6", "look along +x -x +y -y +z -z"],
@@ -105,6 +106,7 @@ export class App {
   private readonly clock = h("output", { class: "clock" });
   private readonly speed = h("select", { title: "speed (+ -)", "aria-label": "speed" });
   private readonly loopButton = h("button", { title: "loop (L)", class: "on", onclick: () => this.setLoop(!this.player.loop) }, icon("loop"));
+  private readonly dashboard = new Dashboard();
   private readonly inputs = h("section", { class: "inputs", hidden: "" });
   private readonly controls = new Controls((input, value) => this.setInput(input, value));
   private sliders: { slider: HTMLInputElement; value: HTMLElement }[] = [];
@@ -153,7 +155,7 @@ export class App {
       this.header(),
       h("aside", { class: "left" }, this.tree.host),
       picture,
-      h("aside", { class: "right" }, this.inputs, this.inspector.host, this.energy.host),
+      h("aside", { class: "right" }, this.dashboard.host, this.inputs, this.inspector.host, this.energy.host),
       this.plots.host,
       this.transport(),
       this.strip(),
@@ -304,6 +306,7 @@ export class App {
     window.document.title = `${document.title || document.name} · Tippe`;
     this.tree.enter(document);
     this.inspector.enter(document);
+    this.dashboard.enter(document);
     this.energy.enter(tracks[0]);
     this.select(selection ? this.find(selection) : undefined);
     this.timeline.events = [];
@@ -348,14 +351,14 @@ export class App {
       slider.addEventListener("input", () => this.setInput(k, Number(slider.value)));
       const back = h("button", { class: "tiny", title: "back to its start" }, icon("start"));
       back.addEventListener("click", () => this.setInput(k, start));
-      const keys = KEYS[k] ? `keys ${KEYS[k].join(", ")}` : "no keys";
-      return h("div", { class: "slider", title: keys }, h("label", {}, name), slider, value, back);
+      return h("div", { class: "slider", title: this.controls.keysOf(k) }, h("label", {}, name), slider, value, back);
     });
     this.inputs.replaceChildren(h("h2", {}, "Inputs"), ...rows);
   }
 
   /** Sets a number of a run that is going on, and shows it. */
   private setInput(input: number, value: number): void {
+    this.controls.moved(input, value);
     const shown = this.sliders[input];
     if (shown) {
       shown.slider.value = String(value);
@@ -513,6 +516,7 @@ export class App {
       this.stage.overlays.placePatches(this.tracks[0].patches?.(time));
       this.stage.overlays.placeReach(this.stage.overlays.on.reach ? this.tracks[0].reach?.(time) : []);
       this.inspector.show(view);
+      this.dashboard.show(view);
       this.energy.show(view);
       this.showStatus(view, contacts.length);
       if (!this.framed) {

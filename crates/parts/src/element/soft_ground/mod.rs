@@ -13,6 +13,7 @@
 mod rut;
 mod written;
 
+pub(in crate::element) use written::{GROWTH, SOIL, check_soil, soil};
 pub use written::{SPEC, WHEEL_KINDS};
 
 use super::tyre::bristle::Bristle;

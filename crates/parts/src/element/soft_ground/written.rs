@@ -5,7 +5,7 @@ use super::{SHOWN, SoftGround, Wheel};
 use crate::element::{Build, Element, ElementSpec, ElementState, Output};
 use std::borrow::Cow;
 use tippe_format::equation::Dimension;
-use tippe_format::key::{Form, Measure, Range, Spec, Table, any, key, number, text, word};
+use tippe_format::key::{Form, Key, Measure, Range, Spec, Table, any, key, number, text, word};
 use tippe_format::part::{Attachment, Check, Part};
 use tippe_soil::soft::{self, Pressure, RigidWheel, Shear, Soil, Unloading};
 
@@ -20,7 +20,7 @@ const MOST_WHEELS: usize = 50;
 /// Nodes of a grid of ruts at most: 40 MB.
 const MOST_NODES: f64 = 5e6;
 /// Au of LETE sand (Wong 2008) [N/m^4].
-const GROWTH: f64 = 5.03e8;
+pub(in crate::element) const GROWTH: f64 = 5.03e8;
 
 /// A wheel as scenes know it.
 const WHEEL: Spec = Spec {
@@ -41,6 +41,23 @@ pub const WHEEL_KINDS: Table = Table { name: "wheel of soft ground", keys: &[], 
 const PLACE: Measure = Measure { dimension: Some(Dimension::LENGTH), range: Range::Any };
 const PER_VOLUME: Dimension = Dimension::new(-2, 1, -2);
 
+/// Which soil it is: by its name, or by the numbers of its law.
+pub(in crate::element) const SOIL: &[Key] = &[
+    text("soil", "A soil that was measured, by its name (`tippe soil` lists them)"),
+    word("law", &LAWS, "Law of pressure and sinkage of a soil of one's own").or_word("bekker"),
+    any("kc", Range::Any, "Bekker: kc [N/m^(n+1)]").or(0.0),
+    any("kphi", Range::NotNegative, "Bekker: kphi [N/m^(n+2)]").or(0.0),
+    number("cohesive", Dimension::PRESSURE, Range::NotNegative, "Reece: c kc' [Pa]").or(0.0),
+    any("frictional", Range::NotNegative, "Reece: gamma kphi' [N/m^3]").or(0.0),
+    any("n", Range::Positive, "Bekker, Reece: n [-]").or(1.0),
+    number("peat", PER_VOLUME, Range::Positive, "Muskeg: kp [N/m^3]").or(1e5),
+    number("mat", PER_VOLUME, Range::NotNegative, "Muskeg: mM [N/m^3]").or(0.0),
+    number("deepest", Dimension::LENGTH, Range::Positive, "Snow: zw [m], where it is all pressed").or(0.2),
+    number("hardness", Dimension::PRESSURE, Range::Positive, "Snow: pw [Pa]").or(6e3),
+    number("cohesion", Dimension::PRESSURE, Range::NotNegative, "c [Pa]").or(0.0),
+    number("friction_angle", Dimension::ONE, Range::NotNegative, "phi [rad]").or(0.0),
+];
+
 /// How scenes know it.
 pub const SPEC: ElementSpec = ElementSpec {
     kind: Spec {
@@ -60,21 +77,7 @@ pub const SPEC: ElementSpec = ElementSpec {
                     "Frame of the ground, z its normal: BODY, BODY.FRAME or `world`; default `world`",
                 ),
             ],
-            &[
-                text("soil", "A soil that was measured, by its name (`tippe soil` lists them)"),
-                word("law", &LAWS, "Law of pressure and sinkage of a soil of one's own").or_word("bekker"),
-                any("kc", Range::Any, "Bekker: kc [N/m^(n+1)]").or(0.0),
-                any("kphi", Range::NotNegative, "Bekker: kphi [N/m^(n+2)]").or(0.0),
-                number("cohesive", Dimension::PRESSURE, Range::NotNegative, "Reece: c kc' [Pa]").or(0.0),
-                any("frictional", Range::NotNegative, "Reece: gamma kphi' [N/m^3]").or(0.0),
-                any("n", Range::Positive, "Bekker, Reece: n [-]").or(1.0),
-                number("peat", PER_VOLUME, Range::Positive, "Muskeg: kp [N/m^3]").or(1e5),
-                number("mat", PER_VOLUME, Range::NotNegative, "Muskeg: mM [N/m^3]").or(0.0),
-                number("deepest", Dimension::LENGTH, Range::Positive, "Snow: zw [m], where it is all pressed").or(0.2),
-                number("hardness", Dimension::PRESSURE, Range::Positive, "Snow: pw [Pa]").or(6e3),
-                number("cohesion", Dimension::PRESSURE, Range::NotNegative, "c [Pa]").or(0.0),
-                number("friction_angle", Dimension::ONE, Range::NotNegative, "phi [rad]").or(0.0),
-            ],
+            SOIL,
             &[
                 word(
                     "shear_law",
@@ -133,6 +136,31 @@ fn check(check: &mut Check<'_>) {
     if check.has("wheels") && (number == 0 || number > MOST_WHEELS) {
         check.error("wheels", format!(" has {number} wheels"), format!("1 to {MOST_WHEELS}"));
     }
+    check_soil(check);
+    if check.has("low") != check.has("high") {
+        check.error("", " has one corner of its grid of ruts", "both, such as low = [-1, -1] and high = [9, 1]");
+    }
+    if let ([x0, y0], [x1, y1]) = (check.part.numbers("low"), check.part.numbers("high")) {
+        let (cell, size) = (check.part.number("cell"), [x1 - x0, y1 - y0]);
+        if size.iter().any(|side| *side <= 0.0) {
+            check.error(
+                "high",
+                " has a grid of ruts whose high corner is not above its low one",
+                "high = [9, 1] over low = [-1, -1]",
+            );
+        } else if size[0] / cell * (size[1] / cell) > MOST_NODES {
+            let nodes = size[0] / cell * (size[1] / cell);
+            check.error(
+                "cell",
+                format!(" has {nodes:.3e} nodes of ruts"),
+                format!("{MOST_NODES:.0e} at most: a smaller grid, or a larger cell"),
+            );
+        }
+    }
+}
+
+/// Says what is wrong with the soil that was written.
+pub(in crate::element) fn check_soil(check: &mut Check<'_>) {
     if check.has("soil") {
         let name = check.part.word("soil").to_owned();
         if soft::find(&name).is_none() {
@@ -167,30 +195,10 @@ fn check(check: &mut Check<'_>) {
             "sand has 28 to 40 degrees: friction_angle = \"30 deg\"",
         );
     }
-    if check.has("low") != check.has("high") {
-        check.error("", " has one corner of its grid of ruts", "both, such as low = [-1, -1] and high = [9, 1]");
-    }
-    if let ([x0, y0], [x1, y1]) = (check.part.numbers("low"), check.part.numbers("high")) {
-        let (cell, size) = (check.part.number("cell"), [x1 - x0, y1 - y0]);
-        if size.iter().any(|side| *side <= 0.0) {
-            check.error(
-                "high",
-                " has a grid of ruts whose high corner is not above its low one",
-                "high = [9, 1] over low = [-1, -1]",
-            );
-        } else if size[0] / cell * (size[1] / cell) > MOST_NODES {
-            let nodes = size[0] / cell * (size[1] / cell);
-            check.error(
-                "cell",
-                format!(" has {nodes:.3e} nodes of ruts"),
-                format!("{MOST_NODES:.0e} at most: a smaller grid, or a larger cell"),
-            );
-        }
-    }
 }
 
 /// The soil that was written.
-fn soil(part: &Part) -> Option<Soil> {
+pub(in crate::element) fn soil(part: &Part) -> Option<Soil> {
     let mut own = match part.get("soil") {
         Some(_) => soft::find(part.word("soil"))?,
         None => {
