@@ -342,6 +342,7 @@ class Force(TypedDict, total=False):
     valve: Number
     wake: Number
     wheels: Any
+    width: Number
 
 class Applied(TypedDict, total=False):
     advance: Sequence[Any] | Any
@@ -455,6 +456,7 @@ class Applied(TypedDict, total=False):
     valve: Number
     wake: Number
     wheels: Any
+    width: Number
 
 class Spring(TypedDict, total=False):
     advance: Sequence[Any] | Any
@@ -568,6 +570,7 @@ class Spring(TypedDict, total=False):
     valve: Number
     wake: Number
     wheels: Any
+    width: Number
 
 class Driveline(TypedDict, total=False):
     advance: Sequence[Any] | Any
@@ -681,6 +684,7 @@ class Driveline(TypedDict, total=False):
     valve: Number
     wake: Number
     wheels: Any
+    width: Number
 
 class Signal(TypedDict, total=False):
     amplitude: Number

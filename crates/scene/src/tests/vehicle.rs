@@ -171,7 +171,7 @@ fn tracks_that_cannot_be() {
         ("friction = 0.7\n", "", "has shoes, and no `friction`"),
         ("friction = 0.7", "friction = 0.7\npatches = 5", "has shoes, and no `patches`. help: shoes touch bodies"),
         ("count = 50", "count = 12", "do not bend around a wheel of 0.2 m. help: more shoes"),
-        ("idler = [1.35, 0.46]", "idler = [-1.30, 0.46]", "no line goes around its wheels"),
+        ("idler = [1.35, 0.46]", "idler = [-1.35, 0.46]", "no line goes around its wheels"),
         (", wheel_radius = 0.2", "", "wheel_radius"),
         ("shoes = {", "soil = \"dry_sand\"\nshoes = {", "has shoes, and no `soil`"),
     ] {
