@@ -89,7 +89,8 @@ pub fn pack(entries: &[Entry]) -> Result<Vec<u8>, ArchiveError> {
     let (mut bytes, mut directory) = (Vec::new(), Vec::new());
     for entry in entries {
         check_name(&entry.name)?;
-        let packed = compress_to_vec(&entry.bytes, 8);
+        // level 8 takes twice as long for half a percent less
+        let packed = compress_to_vec(&entry.bytes, 6);
         let small = packed.len() < entry.bytes.len();
         let (method, body): (u16, &[u8]) = if small { (8, &packed) } else { (0, &entry.bytes) };
         let offset = four(bytes.len())?;

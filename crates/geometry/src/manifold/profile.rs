@@ -157,7 +157,7 @@ mod tests {
         let turned = lying * Quat::from_rotation_z(0.25 * PI);
         let feet = points_over_plane(lobes, &Pose::new(turned, Vec3::new(0.0, 0.0, 0.025)));
         assert_eq!(feet.len(), 4);
-        assert!(feet.iter().all(|p| p.x.abs() > 0.01), "{feet:?}");
+        assert!(feet.iter().all(|p| p.x.abs() > 0.005), "{feet:?}");
         let end = points_over_plane(circle, &Pose::at(Vec3::new(0.0, 0.0, 0.05)));
         assert!(end.len() >= 4 && end.iter().all(|p| (p.x.hypot(p.y) - 0.03).abs() < 1e-12), "{end:?}");
     }
