@@ -443,22 +443,21 @@ impl Curve {
         self.pieces.len() as f64
     }
 
-    /// Parameter of the next sample from one that may have run past the ends.
-    pub(crate) fn sample_beyond(&self, s: f64, way: Way) -> f64 {
-        let turn = self.turn();
-        let whole = turn * (s / turn).floor();
-        let place = s - whole;
-        whole
-            + match way {
-                Way::Onward => {
-                    let k = self.samples.partition_point(|own| own.0 <= place);
-                    self.samples.get(k).map_or(turn, |own| own.0)
-                }
-                Way::Back => {
-                    let k = self.samples.partition_point(|own| own.0 < place);
-                    if k > 0 { self.samples[k - 1].0 } else { self.samples[self.samples.len() - 1].0 - turn }
-                }
-            }
+    /// Number of the next sample from a parameter; both may have run past the ends.
+    pub(crate) fn sample_beyond(&self, s: f64, way: Way) -> isize {
+        let turns = (s / self.turn()).floor();
+        let place = s - self.turn() * turns;
+        let before = self.samples.len() as isize * turns as isize;
+        match way {
+            Way::Onward => before + self.samples.partition_point(|own| own.0 <= place) as isize,
+            Way::Back => before + self.samples.partition_point(|own| own.0 < place) as isize - 1,
+        }
+    }
+
+    /// Parameter of a sample by its number, which may have run past the ends.
+    pub(crate) fn sample(&self, k: isize) -> f64 {
+        let n = self.samples.len() as isize;
+        self.samples[k.rem_euclid(n) as usize].0 + self.turn() * k.div_euclid(n) as f64
     }
 
     /// Its straight pieces: number, and both ends [m].

@@ -65,6 +65,15 @@ impl Manifold {
         self.points[0] = ManifoldPoint { point: 0.5 * (s.point1 + s.point2), gap: s.gap, id, area: 0.0 };
         self.count = 1;
     }
+
+    /// The nearest points where they are near enough.
+    fn single_within(&mut self, s: &Separation, margin: f64) -> bool {
+        self.normal = s.normal;
+        if s.gap < margin {
+            self.single(s, id(Kind::Witness, 0, 0));
+        }
+        self.count > 0
+    }
 }
 
 /// What makes a point, the two highest bits of an id.
@@ -115,16 +124,11 @@ pub fn manifold(
     match (shape1, shape2) {
         (Compound(_), _) | (_, Compound(_)) => {}
         (Sphere { .. }, _) | (_, Sphere { .. }) => {
-            let s = separation(shape1, X_w1, shape2, X_w2);
-            out.normal = s.normal;
-            if s.gap < margin {
-                out.single(&s, id(Kind::Witness, 0, 0));
-            }
-            return out.count > 0;
+            return out.single_within(&separation(shape1, X_w1, shape2, X_w2), margin);
         }
         (Profile(own), _) => return profile::points(own, [shape1, shape2], [X_w1, X_w2], margin, limit, out),
-        (_, Profile(own)) => {
-            let found = profile::points(own, [shape2, shape1], [X_w2, X_w1], margin, limit, out);
+        (_, Profile(_)) => {
+            let found = manifold(shape2, X_w2, shape1, X_w1, margin, limit, out);
             out.normal = -out.normal;
             return found;
         }

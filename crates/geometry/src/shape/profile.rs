@@ -284,9 +284,12 @@ impl Profile {
                 found.second += depth * place * place * dt;
             });
         };
-        let mut from = s;
-        for _ in 0..=self.rim.len() {
-            let to = self.curve.sample_beyond(from, way);
+        let (mut from, first) = (s, self.curve.sample_beyond(s, way));
+        for k in 0..=self.rim.len() as isize {
+            let to = self.curve.sample(match way {
+                Way::Onward => first + k,
+                Way::Back => first - k,
+            });
             let risen = self.along(to).0.dot(e) >= level;
             let to = if risen { self.crossing(e, level, from, to) } else { to };
             match way {

@@ -94,6 +94,10 @@ class ConeBody(ShapedBody, total=False):
 class HalfSpaceBody(ShapedBody, total=False):
     normal: Vector
 
+class ProfileBody(ShapedBody, total=False):
+    curve: Any
+    length: Number
+
 class HullBody(ShapedBody, total=False):
     points: Sequence[Any] | Any
     smoothing: Number
@@ -124,6 +128,7 @@ class AnyShape(TypedDict, total=False):
     axis: str
     collide: bool
     control: Sequence[Any] | Any
+    curve: Any
     density: Number
     diameter: Number
     file: str | Any

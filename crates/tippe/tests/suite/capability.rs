@@ -93,6 +93,7 @@ fn scenes() -> Vec<String> {
         (plane, "{ kind = \"hull\", points = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]] }"),
         (cube, "{ kind = \"cylinder\", radius = 0.1, length = 0.2 }"),
         (cube, capsule),
+        ("{ kind = \"profile\", curve = { kind = \"circle\", radius = 0.1 }, length = 0.1 }", ball),
         (ball, "{ kind = \"cone\", radius = 0.1, length = 0.2 }"),
         (grid, cube),
         (plane, "{ kind = \"mesh\", solid = \"part\" }"),
