@@ -159,6 +159,6 @@ mod tests {
         assert_eq!(feet.len(), 4);
         assert!(feet.iter().all(|p| p.x.abs() > 0.005), "{feet:?}");
         let end = points_over_plane(circle, &Pose::at(Vec3::new(0.0, 0.0, 0.05)));
-        assert!(end.len() >= 4 && end.iter().all(|p| (p.x.hypot(p.y) - 0.03).abs() < 1e-12), "{end:?}");
+        assert!(end.len() >= 4 && end.iter().all(|p| (libm::hypot(p.x, p.y) - 0.03).abs() < 1e-12), "{end:?}");
     }
 }

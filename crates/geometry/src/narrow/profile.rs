@@ -20,7 +20,7 @@ pub(super) fn point(profile: &Profile, q: Vec3) -> PointDistance {
     let end = if q.z < 0.0 { -Vec3::Z } else { Vec3::Z };
     let over = q.z.abs() - profile.half_length();
     if beside > 0.0 && over > 0.0 {
-        let distance = beside.hypot(over);
+        let distance = libm::hypot(beside, over);
         return PointDistance { distance, normal: (side * beside + end * over) / distance };
     }
     if over > beside {

@@ -148,7 +148,7 @@ impl Profile {
 
     /// Largest distance of a point of the prism from `p_s` [m].
     pub(super) fn bounding_radius_about(&self, p_s: Vec3) -> f64 {
-        self.farthest(Vec2::new(p_s.x, p_s.y)).hypot(p_s.z.abs() + self.half_length)
+        libm::hypot(self.farthest(Vec2::new(p_s.x, p_s.y)), p_s.z.abs() + self.half_length)
     }
 
     /// A length of the order of its radius about the origin [m].

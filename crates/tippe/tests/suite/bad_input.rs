@@ -54,7 +54,7 @@ fn mistakes_are_named_with_place_and_help() {
             edits.iter().map(|(from, count, by)| (*from, *count, by.as_str())).collect();
         expect(&edits, &part(mistake.get_ref(), "error"));
     }
-    assert_eq!(mistakes.len(), 151);
+    assert_eq!(mistakes.len(), 152);
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn rods(n: usize, a: f64) -> [f64; 3] {
     let walk = |tip: f64| {
         let (mut angle, mut place) = (tip, [0.0, 0.0]);
         for k in (0..n).rev() {
-            place = [place[0] + l * angle.cos(), place[1] + l * angle.sin()];
+            place = [place[0] + l * libm::cos(angle), place[1] + l * libm::sin(angle)];
             angle -= a * place[0] * l * if k == 0 { 0.5 } else { 1.0 };
         }
         (angle, place)
@@ -230,8 +230,8 @@ fn columns_of_elements_buckle_where_eulers_chain_does() {
         ([clamped, clamped, slide], 2.0, 986.96044),
     ] {
         let x = half_waves * std::f64::consts::PI / 20.0;
-        let load = 100.0 / 0.04 * (2.0 * x.sin()).powi(2);
-        near("chain and column", load / smooth, (x.sin() / x).powi(2), 1e-7);
+        let load = 100.0 / 0.04 * (2.0 * libm::sin(x)).powi(2);
+        near("chain and column", load / smooth, (libm::sin(x) / x).powi(2), 1e-7);
         for (share, falls) in [(0.99, false), (1.01, true)] {
             let model = column(ends, share * load);
             let until = 14.0 / half_waves;
